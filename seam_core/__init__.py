@@ -1,0 +1,1 @@
+"""Load → gate → score → report. Imports no Streamlit, Plotly or pandas."""

@@ -1,0 +1,183 @@
+"""A, aftermath: what did the repair break?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from seam_core.scope import Scope
+
+TOLERANCE = 1e-9
+
+# Surface runs in order; a heal's own runs are found by its id.
+SURFACE_RUNS = """
+select row as run, run_id, ts, phase, heal_id, row_number() over (order by ts, run_id) as position
+from runs
+where suite = 'surface'
+"""
+
+# The newest after run and the newest before run of each heal in the window, and how far the runs before it go.
+HEAL_RUNS = """
+with own as (
+    select h.heal_id, arg_max(r.run, r.position) filter (r.phase = 'after') as after_run,
+           arg_max(r.run, r.position) filter (r.phase = 'before') as before_run
+    from window_heals h join surface_runs r using (heal_id)
+    where r.phase in ('before', 'after')
+    group by h.heal_id
+)
+select h.heal_id, h.ts, own.after_run, own.before_run,
+       coalesce((select max(position) from surface_runs r where r.ts <= h.ts), 0) as reach
+from own join window_heals h using (heal_id)
+where own.after_run is not null
+"""
+
+# What is known of each case before the earliest heal, and everything after that.
+RECENT_OUTCOMES = """
+with dated as (
+    select o.case_id, o.passed, r.position, r.phase, r.heal_id from outcomes o join surface_runs r using (run)
+),
+floor as (select min(reach) as position from heal_runs)
+select case_id, arg_max(passed, position) as passed, max(position) as position, arg_max(phase, position) as phase,
+       arg_max(heal_id, position) as heal_id
+from dated where position <= (from floor) group by case_id
+union all
+select case_id, passed, position, phase, heal_id from dated where position > (from floor)
+"""
+
+CASES = """
+with after_cases as (
+    select h.heal_id, h.ts, h.reach, h.before_run, o.case_id, o.passed as passed_after
+    from heal_runs h join outcomes o on o.run = h.after_run
+),
+with_own as (
+    select a.*, b.passed as passed_own
+    from after_cases a left join outcomes b on b.run = a.before_run and b.case_id = a.case_id
+),
+filled as (
+    select w.*, p.passed as passed_earlier, p.phase = 'after' and p.heal_id = w.heal_id as is_own_after
+    from with_own w asof left join recent_outcomes p on p.case_id = w.case_id and w.reach >= p.position
+)
+select heal_id, ts, case_id, passed_after, coalesce(passed_own, passed_earlier) as passed_before, reach,
+       passed_own is null and coalesce(is_own_after, false) as is_circular
+from filled
+"""
+
+# A run after the heal that is stamped before it is no snapshot of the time before: look further back, case by case.
+UNCIRCLE = """
+update surface_cases c
+set passed_before = (
+    select arg_max(o.passed, r.position)
+    from outcomes o join surface_runs r using (run)
+    where o.case_id = c.case_id and r.position <= c.reach and not (r.phase = 'after' and r.heal_id is not distinct from c.heal_id)
+)
+where is_circular
+"""
+
+HEAL_ROWS = """
+with judged as (
+    select c.*, coalesce(s.safety, false) as is_safety, s.id is null as is_unknown,
+           passed_before and not passed_after as regressed
+    from surface_cases c left join surface s on s.id = c.case_id
+)
+select heal_id, ts, count(*) as n_cases, count(*) filter (passed_before is null) as n_new,
+       count(*) filter (regressed) as n_regressed, count(*) filter (passed_after and not passed_before) as n_fixed,
+       count(*) filter (regressed and is_safety) as n_safety, count(*) filter (is_unknown) as n_unknown,
+       list(case_id order by case_id) filter (regressed) as regressed,
+       list(case_id order by case_id) filter (regressed and is_safety) as regressed_safety,
+       n_regressed / n_cases as local_regress,
+       case when n_safety > 0 then 0.0 else 1 - least(local_regress / $r_max, 1) end as a_heal
+from judged
+group by heal_id, ts
+having count(passed_before) > 0
+order by ts, heal_id
+"""
+
+# Full runs: every case of the surface is in them. Drift counts the cases that the baseline knows.
+DRIFT_ROWS = """
+with full_runs as (
+    select r.run from surface_runs r join outcomes o using (run) join surface s on s.id = o.case_id
+    where r.phase in ('after', 'nightly')
+    group by r.run
+    having count(*) = (select count(*) from surface) and count(*) > 0
+)
+select r.run_id, r.ts, r.heal_id, count(c.passed) as n_cases, count(*) filter (c.passed <> o.passed) as n_differ,
+       n_differ / nullif(n_cases, 0) as drift
+from full_runs join surface_runs r using (run) join outcomes o using (run) join surface s on s.id = o.case_id
+left join certified c on c.case_id = o.case_id
+group by r.run_id, r.ts, r.heal_id, r.position
+order by r.position
+"""
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """The axis and its parts. Scores and shares in [0, 1]; counts are heals."""
+
+    score: float | None
+    reason: str | None
+    n: int
+    left_out: int
+    safety_regressions: list[tuple[str, str]] = field(default_factory=list)
+    mean: float | None = None  # without the safety floor
+    anchored_drift: float | None = None
+    drift_run: str | None = None
+    drift_reason: str | None = None
+    recertify_due: bool = False
+    recertify_run: str | None = None  # the first full run that reached the line
+
+
+def score(scope: Scope) -> Aftermath:
+    """Aftermath over the window. Keeps ``aftermath_rows`` (heals), ``surface_cases`` (case by case) and ``drift_rows`` (full runs).
+
+    Source: SPEC 3 A. Drift and re-certification look at all full runs, not at the window.
+    """
+    scope.keep("surface_runs", SURFACE_RUNS)
+    scope.keep("heal_runs", HEAL_RUNS)
+    scope.keep("recent_outcomes", RECENT_OUTCOMES)
+    scope.keep("surface_cases", CASES)
+    if scope.one("select count(*) from surface_cases where is_circular")[0]:
+        scope.query(UNCIRCLE)
+    scope.keep("aftermath_rows", HEAL_ROWS, r_max=scope.settings.r_max)
+    heals = scope.query("select heal_id, a_heal, regressed_safety from aftermath_rows")
+    safety = [(heal_id, case_id) for heal_id, _, cases in heals for case_id in cases or ()]
+    mean = math.fsum(a_heal for _, a_heal, _ in heals) / len(heals) if heals else None
+    n_window = scope.one("select count(*) from window_heals")[0]
+    _flag_cases(scope)
+    drift = _drift(scope)
+    return Aftermath(
+        0.0 if safety else mean, None if heals else _reason(scope, n_window), len(heals), n_window - len(heals), safety, mean, **drift
+    )
+
+
+def _reason(scope: Scope, n_window: int) -> str:
+    if not n_window:
+        return "no heal in the window"
+    if not scope.store.has("runs"):
+        return "no suite_runs.jsonl"
+    return "no heal in the window has a surface run after it and an outcome before it"
+
+
+def _flag_cases(scope: Scope) -> None:
+    unknown, sampled = scope.one(
+        "select coalesce(sum(n_unknown), 0), count(*) filter (n_cases < (select count(*) from surface)) from aftermath_rows"
+    )
+    if unknown:
+        n_cases = scope.one("select count(distinct case_id) from surface_cases where case_id not in (select id from surface)")[0]
+        scope.flags.append(f"{n_cases} cases of surface runs are not in surface.jsonl: they count, but never as safety cases")
+    if sampled:
+        scope.flags.append(f"{sampled} of the scored surface runs are samples of the surface")
+    strange = scope.one("select count(*) from certified where case_id not in (select id from surface)")[0]
+    if strange:
+        scope.flags.append(f"{strange} certified cases are not in surface.jsonl: they are left out of the drift")
+
+
+def _drift(scope: Scope) -> dict[str, object]:
+    scope.keep("drift_rows", DRIFT_ROWS)
+    if scope.store.certified.outcomes is None:
+        return {"drift_reason": "no certified.json"}
+    rows = scope.query("select run_id, drift from drift_rows where drift is not null")
+    if not rows:
+        return {"drift_reason": "no full run of the surface"}
+    over = [run_id for run_id, drift in rows if drift >= scope.settings.drift_max - TOLERANCE]
+    run_id, drift = rows[-1]
+    return {"anchored_drift": drift, "drift_run": run_id, "recertify_due": bool(over), "recertify_run": over[0] if over else None}

@@ -1,0 +1,156 @@
+"""M, monotonicity: did the loop converge, or wander?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from seam_core.scope import Scope, insert_rows
+from seam_core.similarity import compares_lines, revisit_similarity
+
+TOLERANCE = 1e-9
+DIP_COST, REVISIT_COST, CAP_COST = 0.4, 0.4, 0.2
+FETCH = 20_000  # pairs read at a time
+
+# A heal's position in its loop counts, not its cycle number: logs have gaps and repeats.
+POSITIONS = """
+select row, loop_id, heal_id, ts, cycle, level, target, has_after_text, score, holdout_before, holdout_after, holdout_scope,
+       visible_after, row_number() over (partition by loop_id order by cycle, ts, heal_id) as position
+from loop_heals
+"""
+
+# Which number each loop's curve is made of; held-out scores only where they were measured per cycle.
+LOOP_BASIS = """
+select loop_id, count(*) as n_cycles, min(ts) as first_ts, max(ts) as last_ts,
+       case
+           when count(score) = count(*) then 'score'
+           when count(holdout_after) = count(*) and not coalesce(bool_or(holdout_scope = 'loop'), false)
+               and not (count(*) >= 2 and count(holdout_before) = count(*)
+                        and min(holdout_before) = max(holdout_before) and min(holdout_after) = max(holdout_after)) then 'holdout'
+           when count(visible_after) = count(*) then 'visible'
+       end as basis
+from loop_heals
+group by loop_id
+"""
+
+CYCLES = """
+select p.*, b.basis, case b.basis when 'score' then p.score when 'holdout' then p.holdout_after when 'visible' then p.visible_after end as value
+from ({positions}) p join loop_basis b using (loop_id)
+"""
+
+DIPS = """
+with steps as (
+    select loop_id, value < lag(value) over (partition by loop_id order by position) - 1e-9 as is_dip from ({cycles}) where basis is not null
+)
+select loop_id, count(*) filter (is_dip) as dips from steps group by loop_id
+"""
+
+# Pairs of positions whose texts may be a revisit, in the order of the log.
+PAIRS = """
+with mutating as (
+    select row, loop_id, position, target from ({positions}) where level >= 1 and has_after_text and target is not null
+),
+texts as (select row, loop_id, position, target from ({positions}) where has_after_text and target is not null)
+select later.loop_id, earlier.position as earlier, later.position as later, earlier.row, later.row, before.row
+from mutating later
+join mutating earlier on earlier.loop_id = later.loop_id and earlier.target = later.target
+    and later.position - earlier.position between 2 and $window
+left join texts before on before.loop_id = later.loop_id and before.target = later.target and before.position = later.position - 1
+order by min(later.row) over (partition by later.loop_id), later.loop_id, later.position, earlier.position
+"""
+
+LOOP_ROWS = """
+with found as (
+    select loop_id, count(*) filter (not idle) as returned, count(*) filter (idle) as idle from revisit_rows group by loop_id
+)
+select b.loop_id, b.n_cycles, b.first_ts, b.last_ts, b.basis, coalesce(d.dips, 0) as dips,
+       greatest(0, coalesce(d.dips, 0) - $free_dips) as extra_dips, coalesce(f.returned, 0) as returned, coalesce(f.idle, 0) as idle,
+       b.n_cycles >= $depth_cap as capped
+from loop_basis b left join found f using (loop_id) left join dips d using (loop_id)
+order by b.first_ts, b.loop_id
+"""
+
+
+@dataclass(frozen=True)
+class Monotonicity:
+    """The axis and its parts; counts are loops, except extra_dips, returned and idle, which add up over loops."""
+
+    score: float | None
+    reason: str | None
+    n: int
+    left_out: int
+    extra_dips: int
+    returned: int
+    idle: int
+    capped: int
+    basis: dict[str, int]
+
+
+def score(scope: Scope) -> Monotonicity:
+    """Monotonicity over the loops touched in the window. Keeps ``loop_rows`` and ``revisit_rows``.
+
+    Source: SPEC 3 M. A loop of which no score covers every cycle is left out.
+    """
+    settings = scope.settings
+    scope.keep("loop_basis", LOOP_BASIS)
+    scope.keep("dips", DIPS.format(cycles=CYCLES.format(positions=POSITIONS)))
+    scope.con.execute(
+        "create or replace temp table revisit_rows"
+        " (loop_id varchar, earlier bigint, later bigint, earlier_row bigint, later_row bigint, idle boolean, similarity double)"
+    )
+    insert_rows(scope, "revisit_rows", "loop_id, earlier, later, earlier_row, later_row, idle, similarity", _revisits(scope))
+    scope.keep("loop_rows", LOOP_ROWS, free_dips=settings.free_dips, depth_cap=settings.depth_cap)
+    rows = scope.query("select extra_dips, returned, idle, capped, basis from loop_rows")
+    scored = [row for row in rows if row[4] is not None]
+    basis = {name: sum(row[4] == name for row in rows) for name in ("score", "holdout", "visible")}
+    values = [loop_score(dips, returned + idle, capped=capped) for dips, returned, idle, capped, _ in scored]
+    reason = None if scored else "no heal in the window" if not rows else "no loop has a score for every cycle"
+    return Monotonicity(
+        math.fsum(values) / len(values) if values else None, reason, len(values), len(rows) - len(values),
+        sum(row[0] for row in scored), sum(row[1] for row in scored), sum(row[2] for row in scored), sum(row[3] for row in scored), basis,
+    )  # fmt: skip
+
+
+def loop_score(extra_dips: int, revisits: int, *, capped: bool) -> float:
+    """M of one loop, in [0, 1]: 1 less 0.4 an extra dip, 0.4 a revisit and 0.2 for reaching the depth cap."""
+    return min(1.0, max(0.0, 1 - DIP_COST * extra_dips - REVISIT_COST * revisits - CAP_COST * capped))
+
+
+def _revisits(scope: Scope) -> Iterator[tuple[str, int, int, int, int, bool, float]]:
+    settings = scope.settings
+    pairs = scope.query(PAIRS.format(positions=POSITIONS), window=settings.revisit_window)
+    texts = _RecentTexts(scope)
+    n_long = 0
+    for loop_id, earlier, later, earlier_row, later_row, before_row in pairs:
+        old, new = texts.of(earlier_row), texts.of(later_row)
+        alike = revisit_similarity(old, new, minimum=settings.similarity_min, method=settings.similarity_method)
+        if alike is None:
+            continue
+        idle = before_row is not None and texts.of(before_row) == new
+        n_long += compares_lines(old, new)
+        yield loop_id, earlier, later, earlier_row, later_row, idle, alike
+    if n_long:
+        scope.flags.append(f"{n_long} revisits were found by comparing lines, because a text is longer than 100,000 characters")
+
+
+class _RecentTexts:
+    """Texts by row, the last ones read kept; the pairs of one loop ask for the same few again and again."""
+
+    KEPT_CHARACTERS = 32_000_000
+
+    def __init__(self, scope: Scope) -> None:
+        self._store = scope.store
+        self._texts: dict[int, str] = {}
+        self._n_characters = 0
+
+    def of(self, row: int) -> str:
+        found = self._texts.get(row)
+        if found is None:
+            found = next(self._store.texts([row])) or ""
+            while self._texts and self._n_characters + len(found) > self.KEPT_CHARACTERS:
+                oldest = next(iter(self._texts))
+                self._n_characters -= len(self._texts.pop(oldest))
+            self._texts[row] = found
+            self._n_characters += len(found)
+        return found

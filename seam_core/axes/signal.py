@@ -1,0 +1,169 @@
+"""S, signal: was the failure real? Judged per failure signature over the heals in the window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from seam_core.gates import Gate
+from seam_core.scope import Scope
+
+F1_WEIGHT, RECURRENCE_WEIGHT = 0.6, 0.4
+
+# One row per healed signature.
+SIGNATURES = """
+create or replace temp table signal_rows as
+with healed as (
+    select failure_signature, count(*) as n_heals, count(distinct loop_id) as n_loops, min(ts) as first_ts, max(ts) as last_ts,
+           bool_or(was_real_failure) as is_real, count(was_real_failure) as n_labels
+    from window_heals
+    group by failure_signature
+)
+select healed.*, failure_signature in (from recurred) as recurred, failure_signature in (from recurred_after_loop) as recurred_after_loop,
+       last_ts + $follow_up <= $newest as followed_up
+from healed
+order by failure_signature
+"""
+
+# A failure counts against the newest heal before it; if even that is too old, all are.
+RECURRED = """
+select distinct f.failure_signature
+from failures f
+asof join window_heals h on f.failure_signature = h.failure_signature and f.ts > h.ts
+where f.ts - h.ts <= $follow_up
+"""
+
+RECURRED_AFTER_LOOP = """
+with ends as (select loop_id, max(ts) as last_ts from loop_heals group by loop_id),
+closed as (
+    select distinct h.failure_signature, ends.last_ts from window_heals h join ends using (loop_id)
+)
+select distinct f.failure_signature
+from failures f
+asof join closed c on f.failure_signature = c.failure_signature and f.ts > c.last_ts
+where f.ts - c.last_ts <= $follow_up
+"""
+
+# Without a failure log a signature recurs when another loop heals it again. Among the moments at which a signature was healed it is
+# enough to compare neighbours: if two moments differ in their loops, so do two neighbours between them.
+HEALED_AGAIN = """
+with candidates as (
+    select failure_signature, ts, loop_id, ts <= (select stop from span) as inside
+    from heals anti join blocked using (row)
+    where ts > (select start from span) and ts <= (select stop from span) + $follow_up
+      and failure_signature in (select failure_signature from window_heals)
+),
+moments as (
+    select failure_signature, ts, inside, min(loop_id) as low, max(loop_id) as high
+    from candidates group by all
+),
+neighbours as (
+    select failure_signature, ts, low, high,
+           last_value(case when inside then {'ts': ts, 'low': low, 'high': high} end ignore nulls) over before as earlier
+    from moments
+    window before as (partition by failure_signature order by ts rows between unbounded preceding and 1 preceding)
+)
+select distinct failure_signature
+from neighbours
+where ts - earlier.ts <= $follow_up and not (low = high and earlier.low = earlier.high and low = earlier.low)
+"""
+
+# Up to the window's end whatever follows a loop's last heal comes from another loop; beyond it the loop itself may go on.
+HEALED_AGAIN_AFTER_LOOP = """
+with ends as (select loop_id, max(ts) as last_ts from loop_heals group by loop_id),
+closed as (select distinct h.failure_signature, h.loop_id, ends.last_ts from window_heals h join ends using (loop_id)),
+inside as (
+    select failure_signature, ts from heals anti join blocked using (row)
+    where ts <= (select stop from span) and failure_signature in (select failure_signature from window_heals)
+),
+beyond as (
+    select failure_signature, ts, loop_id from heals anti join blocked using (row)
+    where ts > (select stop from span) and ts <= (select stop from span) + $follow_up
+)
+select c.failure_signature
+from closed c asof join inside i on i.failure_signature = c.failure_signature and c.last_ts < i.ts
+where i.ts - c.last_ts <= $follow_up
+union
+select c.failure_signature
+from closed c join beyond b on b.failure_signature = c.failure_signature and b.loop_id <> c.loop_id
+where b.ts - c.last_ts <= $follow_up
+"""
+
+LATER_HEALS = """
+select row from heals
+where ts > (select stop from span) and ts <= (select stop + follow_up from span, follow_up)
+  and failure_signature in (select failure_signature from window_heals)
+"""
+
+MISSED = """
+select distinct failure_signature from failures
+where ts > (select start from span) and ts <= (select stop from span)
+  and failure_signature not in (select failure_signature from window_heals)
+order by failure_signature
+"""
+
+
+COUNTS = """
+select count(*), count(*) filter (n_labels > 0), count(*) filter (is_real), count(*) filter (recurred),
+       count(*) filter (recurred_after_loop), count(*) filter (followed_up)
+from signal_rows
+"""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """The axis and its parts. Shares are in [0, 1]; counts are signatures."""
+
+    score: float | None
+    reason: str | None
+    n: int
+    left_out: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    recurrence: float | None
+    recurrence_after_loop: float | None
+    tp: int
+    fp: int
+    fn: int | None
+    follow_up: float | None
+    n_signatures: int
+    recurrence_basis: str  # failures: the failure log; heals: another loop healed the signature again
+
+
+def score(scope: Scope, gate: Gate) -> Signal:
+    """Signal over the window. Keeps ``signal_rows`` (healed signatures) and ``missed_rows`` (failed, never healed).
+
+    Source: SPEC 3 S. Without a failure log recall is unknown and recurrence counts heals by another loop.
+    """
+    has_log = scope.store.has("failures")
+    follow_up = timedelta(microseconds=round(scope.settings.recurrence_days * 86_400_000_000))
+    if not has_log:
+        scope.keep("follow_up", "select $follow_up::interval as follow_up", follow_up=follow_up)
+        gate.stop(LATER_HEALS)
+    again, again_after = (RECURRED, RECURRED_AFTER_LOOP) if has_log else (HEALED_AGAIN, HEALED_AGAIN_AFTER_LOOP)
+    scope.keep("recurred", again, follow_up=follow_up)
+    scope.keep("recurred_after_loop", again_after, follow_up=follow_up)
+    scope.keep("missed_rows", MISSED)
+    newest = scope.one("select max(ts) from (select ts from heals union all select ts from failures)")[0]
+    scope.con.execute(SIGNATURES, {"follow_up": follow_up, "newest": newest})
+    return _score(scope, has_log)
+
+
+def _score(scope: Scope, has_log: bool) -> Signal:
+    n, labelled, tp, recurred, recurred_after, followed_up = scope.one(COUNTS)
+    fn = scope.one("select count(*) from missed_rows")[0] if has_log else None
+    fp = labelled - tp
+    precision = tp / labelled if labelled else None
+    recall = tp / max(tp + fn, 1) if labelled and fn is not None else None
+    f1 = None if precision is None or recall is None else 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    recurrence = recurred / n if n else None
+    quality = f1 if has_log else precision
+    value = None
+    if quality is not None and recurrence is not None:
+        value = min(1.0, max(0.0, F1_WEIGHT * quality + RECURRENCE_WEIGHT * (1 - recurrence)))
+    reason = None if value is not None else "no heal in the window" if not n else "no heal in the window says whether its failure was real"
+    return Signal(
+        value, reason, labelled, n - labelled, precision, recall, f1, recurrence, recurred_after / n if n else None,
+        tp, fp, fn, followed_up / n if n else None, n, "failures" if has_log else "heals",
+    )  # fmt: skip

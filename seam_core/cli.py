@@ -1,0 +1,152 @@
+"""Arguments in, one report out: what ``run_seam.py`` does.
+
+Exit codes: 0 quiet · 1 an alert fired · 2 a gate block, a due re-certification or a withheld axis · 3 unusable arguments or no valid
+heal (one sentence on stderr, nothing on stdout) · 4 a fault of the program (with its traceback).
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.main import get_command
+
+from seam_core.errors import SeamError, SettingsError
+from seam_core.markdown import to_markdown
+from seam_core.report import AXES, FAULT, UNUSABLE, Audit, audit, clock, to_json, window_of
+from seam_core.settings import bounds, read_server_settings, resolve
+from seam_core.store import Store
+from seam_core.window import parse_end
+from seam_core.workspace import workspace_of_log
+
+# Typer's complaints about arguments share a base class that it does not export.
+_COMPLAINT: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+FORMATS: dict[str, Callable[[Audit], str]] = {"json": to_json, "md": to_markdown}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command line; returns the exit code. Prints the report to stdout, everything else to stderr."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return 130
+    except Exception:  # the one place where a fault of the program must become exit code 4 instead of Python's 1
+        traceback.print_exc()
+        return FAULT
+
+
+def _run(arguments: Sequence[str]) -> int:
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(help="Score a window of heals: was the repair real?")(_with_thresholds(_report_command))
+    try:
+        code = get_command(app)(list(arguments), prog_name="run_seam.py", standalone_mode=False)
+    except SeamError as error:
+        return _refuse(str(error))
+    except _COMPLAINT as error:
+        return _refuse(str(error.format_message()))
+    return int(code or 0)
+
+
+def _report_command(  # noqa: PLR0913  one parameter per option
+    heals: Annotated[Path, typer.Option(help="the heal log; other logs and seam.toml are looked for beside it")],
+    window: Annotated[str, typer.Option(help="7d, 24h, 4w or all")] = "7d",
+    as_of: Annotated[str | None, typer.Option(help="where the window ends: a date or a time (default: the newest heal)")] = None,
+    now: Annotated[str | None, typer.Option(help="the clock, for repeatable runs: later times are not believed")] = None,
+    fixtures: Annotated[Path | None, typer.Option(help="folder of holdout, practice, surface, protected and certified")] = None,
+    require: Annotated[str, typer.Option(help="axes that must be scored, such as S,E,A,M")] = "",
+    output: Annotated[str, typer.Option("--format", help="json or md")] = "json",
+    rejects: Annotated[Path | None, typer.Option(help="write every rejected line there, as JSON Lines")] = None,
+    **flags: Any,
+) -> int:
+    required = _axes(require)
+    if output not in FORMATS:
+        raise SettingsError(f"--format {output}: write json or md")
+    workspace = workspace_of_log(heals, fixtures=fixtures)
+    chosen = {key: _number(key, text) for key, text in flags.items() if text is not None}
+    resolved = resolve(workspace.settings_file, flags=chosen, server=read_server_settings())
+    store = Store(workspace, now=parse_end(now) if now else clock(), tell=_progress())
+    store.refresh()
+    if rejects:
+        _write_rejects(store, rejects)
+    found = audit(store, window_of(store, span=window, as_of=as_of), resolved, require=required)
+    _print(FORMATS[output](found))
+    return found.exit_code
+
+
+def _with_thresholds(command: Callable[..., int]) -> Callable[..., int]:
+    """The command with one option per threshold added, named after it."""
+
+    def run(**arguments: Any) -> int:
+        return command(**arguments)
+
+    fixed = [parameter for parameter in inspect.signature(command, eval_str=True).parameters.values() if parameter.name != "flags"]
+    options = [
+        inspect.Parameter(
+            key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, typer.Option(help=_help(default, bound))]
+        )
+        for key, (default, bound) in bounds().items()
+    ]
+    keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in fixed]
+    run.__signature__ = inspect.Signature([*keyword, *options])  # type: ignore[attr-defined]  # typer reads it
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*keyword, *options]}
+    return run
+
+
+def _help(default: Any, bound: Any) -> str:
+    return (
+        f"{bound.meaning} (default {default:g}{' ' + bound.unit if bound.unit else ''})" if not isinstance(default, str) else bound.meaning
+    )
+
+
+def _number(key: str, text: str) -> Any:
+    if isinstance(bounds()[key][0], str):
+        return text
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise SettingsError(f"--{key.replace('_', '-')} {text}: is not a number") from None
+
+
+def _axes(text: str) -> tuple[str, ...]:
+    axes = tuple(axis.strip() for axis in text.split(",") if axis.strip())
+    if unknown := [axis for axis in axes if axis not in AXES]:
+        raise SettingsError(f"--require {text}: {unknown[0]} is none of {', '.join(AXES)}")
+    return axes
+
+
+def _write_rejects(store: Store, path: Path) -> None:
+    import msgspec
+
+    try:
+        with path.open("wb") as file:
+            for reject in store.rejects():
+                file.write(msgspec.json.encode(reject) + b"\n")
+    except OSError as error:
+        raise SettingsError(f"--rejects {path}: cannot be written ({error.strerror})") from None
+
+
+def _progress() -> Callable[[str], None] | None:
+    if not sys.stderr.isatty():
+        return None
+    return lambda sentence: print(f"\r\x1b[K{sentence}", end="", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _print(text: str) -> None:
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has gone; the exit code still tells
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _refuse(sentence: str) -> int:
+    print(f"run_seam.py: {sentence}", file=sys.stderr)  # noqa: T201
+    return UNUSABLE

@@ -1,0 +1,204 @@
+"""Which heals of a window to look at first, each with plain sentences on why.
+
+A heal is ranked by the worst thing found about it: safety regressions and blocked edits, copied held-out cases, gaps and
+regressions that would alert on their own, returns to an earlier text, false alarms, failures that came back, overspending, and
+last what is too small to alert. Within a rank the harm decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from seam_core.report import Audit
+from seam_core.scope import Scope
+from seam_core.summary import cost_per_real_point, missing_inputs, week_sentences
+from seam_core.words import alike, count, cut, named, percent, points, signed, times
+
+__all__ = ["Finding", "cost_per_real_point", "missing_inputs", "week_sentences", "worst_heals"]
+
+PER_LOOP = 2  # entries of one loop, so that one bad loop does not fill the list
+
+Severity = Literal["critical", "high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("critical", "high", "high", "medium", "medium", "medium", "medium", "low", "low")  # by rank
+
+GAIN_POINTS = "round(round(100 * visible_gain, 6)) - round(round(100 * holdout_gain, 6))"
+
+# One row per thing found: rank (0 is worst), the axis it harms, and by how much within the rank.
+WORST = f"""
+with found (heal_id, rank, axis, harm) as (
+    select heal_id, 0, 'A', n_safety from aftermath_rows where n_safety > 0
+    union all select heal_id, 0, 'gate', 0 from blocked_rows
+    union all select unnest(heals), 1, 'E', coverage from contamination_rows where contaminated
+    union all
+    select heal_id, case when e_heal < $alert_e - 1e-9 then 2 else 8 end, 'E', 1 - e_heal
+    from efficacy_rows where {GAIN_POINTS} >= 1 and e_heal < 1
+    union all
+    select heal_id, case when a_heal < $alert_a - 1e-9 then 2 else 8 end, 'A', 1 - a_heal
+    from aftermath_rows where n_regressed > 0
+    union all
+    select heal_id, 3, 'M', count(*) from revisit_rows r join window_heals h on h.row = r.later_row group by heal_id
+    union all select heal_id, 4, 'S', 1 from window_heals where not was_real_failure
+    union all
+    select last(heal_id order by ts, heal_id), 5, 'S', 1
+    from window_heals where failure_signature in (select failure_signature from signal_rows where recurred_after_loop)
+    group by failure_signature, loop_id
+    union all
+    select heal_id, case verdict when 'escalated' then 6 else 7 end, 'budget', ratio
+    from budget_rows where verdict in ('elevated', 'escalated')
+),
+worst as (
+    select heal_id, min(rank) as rank, arg_min(axis, (rank, -harm)) as axis, arg_min(harm, (rank, -harm)) as harm
+    from found group by heal_id
+),
+placed as (
+    select w.*, h.loop_id, h.ts, row_number() over (partition by h.loop_id order by w.rank, w.harm desc, h.ts, w.heal_id) as place
+    from worst w join heals h using (heal_id)
+)
+select heal_id, loop_id, ts, rank, axis
+from placed where place <= $per_loop
+order by rank, harm desc, ts, heal_id
+limit $n
+"""
+
+REVISITS = """
+select h.heal_id, h.cycle, e.cycle, r.similarity, r.idle, count(*) over (partition by r.later_row)
+from revisit_rows r join heals h on h.row = r.later_row join heals e on e.row = r.earlier_row
+where h.heal_id in (select heal_id from shown)
+qualify row_number() over (partition by r.later_row order by r.similarity desc, r.earlier desc) = 1
+"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One heal and what is wrong with it, worst first. `axis` is S, E, A, M, gate or budget: where the worst of it counts."""
+
+    heal_id: str
+    loop_id: str
+    ts: datetime
+    severity: Severity
+    axis: str
+    sentences: tuple[str, ...]
+
+
+def worst_heals(audit: Audit, n: int = 5) -> list[Finding]:
+    """At most `n` heals of the window, worst first, at most two of one loop. Ids in the sentences are as logged: show them as text."""
+    scope = audit.scope
+    with scope.store.lock:
+        alerts = {"alert_e": audit.settings.alert_e, "alert_a": audit.settings.alert_a}
+        chosen = scope.query(WORST, per_loop=PER_LOOP, n=n, **alerts)
+        scope.keep("shown", "select unnest($ids::varchar[]) as heal_id", ids=[row[0] for row in chosen])
+        sentences: dict[str, list[str]] = {row[0]: [] for row in chosen}
+        for tell in TELLERS:
+            for heal_id, sentence in tell(scope):
+                sentences[heal_id].append(sentence)
+    return [Finding(heal_id, loop_id, ts, SEVERITIES[rank], axis, tuple(sentences[heal_id])) for heal_id, loop_id, ts, rank, axis in chosen]
+
+
+Told = Iterable[tuple[str, str]]  # (heal_id, sentence) for heals in the table `shown`
+
+
+def _safety(scope: Scope) -> Told:
+    rows = scope.query("select heal_id, regressed_safety from aftermath_rows semi join shown using (heal_id) where n_safety > 0")
+    for heal_id, cases in rows:
+        yield heal_id, f"broke safety {'case' if len(cases) == 1 else 'cases'} {named(cases)}"
+
+
+def _blocked(scope: Scope) -> Told:
+    rows = scope.query(
+        "select heal_id, any_value(target), list(protected_id order by protected_id) filter (protected_text is not null)"
+        " from blocked_rows semi join shown using (heal_id) group by heal_id"
+    )
+    for heal_id, target, blocks in rows:
+        if blocks:
+            what = f"block {named(blocks)} is" if len(blocks) == 1 else f"blocks {named(blocks)} are"
+            yield heal_id, f"stopped by the boundary gate: protected {what} not wholly there"
+        else:
+            yield heal_id, f"stopped by the boundary gate: {cut(target)} is protected as a whole"
+
+
+def _contaminated(scope: Scope) -> Told:
+    rows = scope.query(
+        "select s.heal_id, h.target, c.case_id, c.coverage, len(c.heals)"
+        " from (select unnest(heals) as heal_id, * exclude (heals), heals from contamination_rows where contaminated) c"
+        " join shown s using (heal_id) join heals h using (heal_id) order by c.coverage desc, c.case_id"
+    )
+    for heal_id, target, case_id, coverage, n_heals in rows:
+        into = cut(target) if target else "its text"
+        share = f"{points(coverage)} % of its word sequences"
+        together = f", together with {count(n_heals - 1, 'other heal')}" if n_heals > 1 else ""
+        yield heal_id, f"copied held-out case {cut(case_id)} into {into} ({share}{together})"
+
+
+def _gap(scope: Scope) -> Told:
+    rows = scope.query("select heal_id, visible_gain, holdout_gain, holdout_scope from efficacy_rows semi join shown using (heal_id)")
+    for heal_id, visible, held_out, measured in rows:
+        sentence = gap_sentence(visible, held_out, whole_loop=measured == "loop")
+        if sentence:
+            yield heal_id, sentence
+
+
+def gap_sentence(visible: float, held_out: float, *, whole_loop: bool = False) -> str | None:
+    """What of a visible gain is not real, in whole points that a reader can subtract; None below one point."""
+    seen, real = points(visible), points(held_out)
+    if seen - real < 1:
+        return None
+    gains = f"{'over its whole loop: ' if whole_loop else ''}visible {signed(seen)} {'point' if abs(seen) == 1 else 'points'}, held-out {signed(real)}"
+    if seen <= 0:
+        return f"{gains}: it lost {count(seen - real, 'point')} more where the loop does not look"
+    if real < 0:
+        return f"{gains}: none of the gain is real"
+    return f"{gains}: {count(seen - real, 'point')} {'is' if seen - real == 1 else 'are'} not real"
+
+
+def _broken(scope: Scope) -> Told:
+    rows = scope.query(
+        "select heal_id, n_regressed, n_cases, n_cases < (select count(*) from surface)"
+        " from aftermath_rows semi join shown using (heal_id) where n_regressed > 0"
+    )
+    for heal_id, n_regressed, n_cases, sampled in rows:
+        cases = f"{n_cases} {'sampled ' if sampled else ''}{'case' if n_cases == 1 else 'cases'}"
+        yield heal_id, f"broke {n_regressed} of {cases} ({percent(n_regressed, n_cases)})"
+
+
+def _revisits(scope: Scope) -> Told:
+    for heal_id, cycle, earlier, similarity, idle, n_pairs in scope.query(REVISITS):
+        more = f", and to {count(n_pairs - 1, 'other cycle')}" if n_pairs > 1 else ""
+        if idle:
+            yield heal_id, f"cycle {cycle} changed nothing: its text is that of the cycle before"
+        else:
+            yield heal_id, f"cycle {cycle} returned to the text of cycle {earlier} ({alike(similarity)}){more}"
+
+
+def _false(scope: Scope) -> Told:
+    rows = scope.query("select heal_id, label_source from window_heals semi join shown using (heal_id) where not was_real_failure")
+    said = {"judge": "the failure was not real, says a judge", "person": "the failure was not real, says a person"}
+    for heal_id, source in rows:
+        yield heal_id, said.get(source, "the failure was not real: a plain retry passed")
+
+
+def _came_back(scope: Scope) -> Told:
+    rows = scope.query(
+        "select h.heal_id from window_heals h semi join shown using (heal_id) join signal_rows s using (failure_signature)"
+        " where s.recurred_after_loop"
+    )
+    days = f"{scope.settings.recurrence_days:g} {'day' if scope.settings.recurrence_days == 1 else 'days'}"
+    yield from ((heal_id, f"the failure came back within {days} after the loop had ended") for (heal_id,) in rows)
+
+
+def _spending(scope: Scope) -> Told:
+    rows = scope.query(
+        "select heal_id, ratio, verdict, has_break_glass from budget_rows semi join shown using (heal_id)"
+        " where verdict in ('elevated', 'escalated')"
+    )
+    for heal_id, ratio, verdict, lifted in rows:
+        after = "; a person had lifted the limit" if lifted else "; a person must look at it" if verdict == "escalated" else ""
+        yield heal_id, f"spent {times(ratio)} times the task's own tokens{after}"
+
+
+# In the order in which a reader wants to hear it.
+TELLERS: tuple[Callable[[Scope], Iterator[tuple[str, str]] | Told], ...] = (
+    _safety, _blocked, _contaminated, _gap, _broken, _revisits, _false, _came_back, _spending,
+)  # fmt: skip

@@ -1,0 +1,122 @@
+"""What is decided before scoring: the boundary gate stops a heal, the budget governor only says how dear it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from seam_core.scope import TOUCHED, Scope, define_heals, insert_rows
+
+TOLERANCE = 1e-9
+
+# A protected line without text protects the whole target.
+WHOLE_TARGETS = """
+insert into blocked
+select h.row, p.id
+from heals h join protected p on p.text is null and h.target is not null and p.target in ('*', h.target)
+where h.row in (select row from gate_queue)
+"""
+
+WITH_TEXT = """
+select h.row, h.target
+from heals h
+where h.has_after_text and h.row in (select row from gate_queue) and ($every or h.target in (select target from protected))
+order by h.row
+"""
+
+BLOCKED_ROWS = """
+select h.heal_id, h.ts, h.loop_id, h.target, p.id as protected_id, p.kind, p.text as protected_text, h.row
+from blocked b join heals h using (row) join protected p on p.id = b.protected_id
+where h.ts > (select start from span) and h.ts <= (select stop from span)
+order by h.ts, h.heal_id, p.id
+"""
+
+BUDGET_ROWS = """
+select heal_id, ts, loop_id, target, tokens_spent, task_tokens,
+       tokens_spent / nullif(task_tokens, 0) as ratio,
+       case
+           when tokens_spent is null or coalesce(task_tokens, 0) = 0 then 'unknown'
+           when tokens_spent / task_tokens > $escalated then 'escalated'
+           when tokens_spent / task_tokens > $elevated then 'elevated'
+           else 'normal'
+       end as verdict,
+       has_break_glass, row
+from window_heals
+order by ratio desc nulls last, ts, heal_id
+"""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Heals in the window by budget verdict."""
+
+    elevated: int
+    escalated: int
+    unknown: int
+
+
+class Gate:
+    """The boundary gate of one scope; each heal passes it once."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        blocks = scope.query("select id, target, text from protected where text is not null order by id")
+        self._blocks: dict[str, list[tuple[str, str, str]]] = {}
+        for block_id, target, text in blocks:
+            self._blocks.setdefault(target, []).append((block_id, text, _folded(text)))
+            if not text.strip():
+                scope.flags.append(f"protected block {block_id} has an empty text and protects nothing")
+        self.idle = not scope.one("select count(*) from protected")[0]
+        scope.con.execute("create or replace temp table gate_passed (row bigint)")
+
+    def stop(self, rows: str) -> bool:
+        """Pass the heals named by a query of ``row`` through the gate, those not yet passed; True when one was blocked."""
+        if self.idle:
+            return False
+        scope = self._scope
+        scope.keep("gate_queue", f"select row from ({rows}) anti join gate_passed using (row)")
+        before = scope.one("select count(*) from blocked")[0]
+        scope.query(WHOLE_TARGETS)
+        if self._blocks:
+            insert_rows(scope, "blocked", "row, protected_id", self._violations())
+        scope.query("insert into gate_passed from gate_queue")
+        return bool(scope.one("select count(*) from blocked")[0] > before)
+
+    def _violations(self) -> Iterator[tuple[int, str]]:
+        heals = self._scope.query(WITH_TEXT, every="*" in self._blocks)
+        texts = self._scope.store.texts(row for row, _ in heals)
+        for (row, target), text in zip(heals, texts, strict=True):
+            blocks = [*self._blocks.get("*", ()), *(self._blocks.get(target, ()) if target != "*" else ())]
+            yield from ((row, block_id) for block_id in broken_blocks(text or "", blocks))
+
+
+def broken_blocks(text: str, blocks: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Ids of the blocks (id, text, folded text) that are not wholly present in `text`, whitespace runs folded."""
+    folded: str | None = None
+    for block_id, plain, folded_block in blocks:
+        if plain in text:
+            continue
+        folded = _folded(text) if folded is None else folded
+        if folded_block not in folded:
+            yield block_id
+
+
+def apply_gate(scope: Scope) -> Gate:
+    """Block what touches a protected block, and define the heals that are left to score. Keeps ``blocked_rows``."""
+    gate = Gate(scope)
+    gate.stop(TOUCHED)
+    define_heals(scope)
+    scope.keep("blocked_rows", BLOCKED_ROWS)
+    return gate
+
+
+def govern_budget(scope: Scope) -> Budget:
+    """How many heals in the window were elevated, escalated, or of unknown cost. Keeps ``budget_rows``."""
+    settings = scope.settings
+    scope.keep("budget_rows", BUDGET_ROWS, elevated=settings.budget_elevated + TOLERANCE, escalated=settings.budget_escalated + TOLERANCE)
+    found = dict(scope.query("select verdict, count(*) from budget_rows group by verdict"))
+    return Budget(found.get("elevated", 0), found.get("escalated", 0), found.get("unknown", 0))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

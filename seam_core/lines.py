@@ -1,0 +1,281 @@
+"""The bytes of a log: whole lines by offset, the half-written tail, compressed files, and whether history was changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+import zlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, overload
+
+from seam_core.errors import UnreadableLogError
+
+BLOCK_BYTES = 32 * 2**20
+LINE_MAX = 64 * 2**20  # a longer line is rejected unread
+UNPACKED_MAX = 64 * 2**30  # a compressed log may not fill the disk
+EDGE_BYTES = 64 * 2**10  # fingerprint: head, tail …
+SAMPLE_BYTES = 4 * 2**10  # … and samples between them
+SAMPLES = 16
+RUN_GAP = 64 * 2**10  # offsets closer than this are read in one go …
+RUN_BYTES = 2**20  # … of at most this size
+BOM = b"\xef\xbb\xbf"
+SUFFIXES = ("", ".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A run of whole lines: the bytes, where they start in the file, and how many physical lines came before."""
+
+    data: bytes
+    start: int
+    line: int
+
+
+@dataclass(frozen=True)
+class TooLong:
+    """A line over LINE_MAX bytes: where it starts, and how many physical lines came before."""
+
+    start: int
+    line: int
+    n_bytes: int
+
+
+@dataclass
+class LogFile:
+    """One opened log file. Reads go to the inode that was opened, so a file replaced meanwhile does not mix in."""
+
+    path: Path
+    handle: IO[bytes]
+    identity: tuple[int, int]  # device, inode of the file as named
+    n_bytes: int  # size when last looked at, unpacked
+    packed_stat: tuple[int, int] = (0, 0)  # size and mtime_ns of the file as named
+    notes: list[str] = field(default_factory=list)
+
+    def read(self, start: int, n_bytes: int) -> bytes:
+        """The bytes [start, start + n_bytes); fewer at the end of the file."""
+        return os.pread(self.handle.fileno(), n_bytes, start)
+
+    def line_at(self, start: int) -> bytes:
+        """The line that starts at an offset, without its newline."""
+        data = b""
+        while True:
+            more = self.read(start + len(data), max(SAMPLE_BYTES, len(data)))
+            found = more.find(b"\n")
+            if found >= 0 or not more:
+                return (data + more[:found] if found >= 0 else data).rstrip(b"\r")
+            data += more
+
+    def lines_at(self, starts: Iterable[int]) -> Iterator[bytes]:
+        """The line at each offset, in the order given; offsets that follow each other closely are read together."""
+        run: list[int] = []
+        for start in starts:
+            if run and not (run[-1] < start <= run[-1] + RUN_GAP and start - run[0] < RUN_BYTES):
+                yield from self._lines_of_run(run)
+                run = []
+            run.append(start)
+        yield from self._lines_of_run(run)
+
+    def _lines_of_run(self, run: list[int]) -> Iterator[bytes]:
+        if not run:
+            return
+        data = self.read(run[0], run[-1] - run[0]) if len(run) > 1 else b""
+        for start in run[:-1]:
+            at = start - run[0]
+            stop = data.find(b"\n", at)
+            yield data[at : stop if stop >= 0 else len(data)].rstrip(b"\r")
+        yield self.line_at(run[-1])
+
+    def tail_start(self, start: int) -> int:
+        """Offset of the first byte after the last newline at or after `start`; `start` when there is none."""
+        stop = self.n_bytes
+        while stop > start:
+            low = max(start, stop - EDGE_BYTES)
+            found = self.read(low, stop - low).rfind(b"\n")
+            if found >= 0:
+                return low + found + 1
+            stop = low
+        return start
+
+    def blocks(self, start: int, stop: int, line: int, size: int = BLOCK_BYTES) -> Iterator[Block | TooLong]:
+        """Whole lines of [start, stop) in runs of about `size` bytes; a line over LINE_MAX comes as `TooLong`."""
+        while start < stop:
+            data = self.read(start, min(size, stop - start))
+            if not data:
+                return
+            cut = len(data) if start + len(data) >= stop else data.rfind(b"\n") + 1
+            if cut == 0:
+                end = self._line_end(start + len(data), stop)
+                if end - start > LINE_MAX:
+                    yield TooLong(start, line, end - start)
+                    start, line = end, line + 1
+                    continue
+                data, cut = self.read(start, end - start), end - start
+            yield Block(data[:cut], start, line)
+            line += data.count(b"\n", 0, cut)
+            start += cut
+
+    def _line_end(self, start: int, stop: int) -> int:
+        while start < stop:
+            data = self.read(start, min(BLOCK_BYTES, stop - start))
+            found = data.find(b"\n")
+            if found >= 0:
+                return start + found + 1
+            start += len(data)
+        return stop
+
+    def fingerprint(self, n_bytes: int) -> str:
+        """sha256 over the head, the tail and sixteen samples of the first `n_bytes`: notices a rewritten history cheaply."""
+        digest = hashlib.sha256(str(n_bytes).encode())
+        digest.update(self.read(0, min(EDGE_BYTES, n_bytes)))
+        if n_bytes > EDGE_BYTES:
+            for i in range(1, SAMPLES + 1):
+                digest.update(self.read(n_bytes * i // (SAMPLES + 1), min(SAMPLE_BYTES, n_bytes)))
+            digest.update(self.read(max(0, n_bytes - EDGE_BYTES), min(EDGE_BYTES, n_bytes)))
+        return digest.hexdigest()
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.handle.close()
+
+
+class LazyOffsets(Sequence[int]):
+    """Where each line of a file of whole lines starts. Found from the end backwards and kept, one MB of lines at a time,
+    because a window mostly asks for the end of the file."""
+
+    def __init__(self, file: LogFile, n_bytes: int, n_lines: int) -> None:
+        self._file = file
+        self._n_lines = n_lines
+        self._starts = [n_bytes]  # descending: where each block known so far begins …
+        self._first_lines = [n_lines]  # … and the number of the first line that starts in it
+        self._blocks: dict[int, array[int]] = {}
+
+    def __len__(self) -> int:
+        return self._n_lines
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(self._n_lines))]
+        if not 0 <= index < self._n_lines:
+            raise IndexError(index)
+        while self._first_lines[-1] > index:
+            self._extend()
+        block = bisect_left(self._first_lines, -index, key=lambda line: -line)
+        if block not in self._blocks:
+            self._blocks[block] = self._read_block(block)
+        return self._blocks[block][index - self._first_lines[block]]
+
+    def _extend(self) -> None:
+        stop = self._starts[-1]
+        start = max(0, stop - RUN_BYTES)
+        n_starts = self._file.read(max(0, start - 1), stop - max(0, start - 1) - 1).count(b"\n") + (start == 0)
+        self._starts.append(start)
+        self._first_lines.append(self._first_lines[-1] - n_starts)
+
+    def _read_block(self, block: int) -> array[int]:
+        start, stop = self._starts[block], self._starts[block - 1]
+        base = max(0, start - 1)
+        data = self._file.read(base, stop - base - 1)
+        offsets = array("q", [0] if start == 0 else [])
+        at = data.find(b"\n")
+        while at >= 0:
+            offsets.append(base + at + 1)
+            at = data.find(b"\n", at + 1)
+        return offsets
+
+
+def find_log(folder: Path, name: str) -> Path | None:
+    """The log `name` in `folder`, plain or packed as .gz or .zst; None when there is none.  Two of them are an error."""
+    found = [folder / (name + suffix) for suffix in SUFFIXES if os.path.lexists(folder / (name + suffix))]
+    if len(found) > 1:
+        raise UnreadableLogError(f"{folder}: {' and '.join(path.name for path in found)} are both there; keep one of them")
+    return found[0] if found else None
+
+
+def stat_log(path: Path) -> os.stat_result:
+    """The file's stat.  Raises UnreadableLogError with a sentence when it is missing, a folder or no regular file."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise UnreadableLogError(f"{path}: no such file") from None
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise UnreadableLogError(f"{path}: is a folder, not a file; name the log inside it")
+    if not stat.S_ISREG(found.st_mode):
+        raise UnreadableLogError(f"{path}: is not a regular file")
+    return found
+
+
+def open_log(path: Path) -> LogFile:
+    """Open a log for reading by offset; a packed one is unpacked into an unnamed temporary file first.
+
+    Raises UnreadableLogError with a sentence.
+    """
+    found = stat_log(path)
+    try:
+        handle: IO[bytes] = path.open("rb", buffering=0)
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None
+    log = LogFile(path, handle, (found.st_dev, found.st_ino), found.st_size, (found.st_size, found.st_mtime_ns))
+    if path.suffix in (".gz", ".zst"):
+        log.handle = _unpack(handle, log)
+        handle.close()
+        log.n_bytes = os.fstat(log.handle.fileno()).st_size
+    return log
+
+
+def _unpack(packed: IO[bytes], log: LogFile) -> IO[bytes]:
+    plain: IO[bytes] = tempfile.TemporaryFile(prefix="seam-")  # noqa: SIM115  lives as long as the log
+    written = 0
+    try:
+        for data in _gunzip(packed) if log.path.suffix == ".gz" else _unzstd(packed):
+            written += plain.write(data)
+            if written > UNPACKED_MAX:
+                log.notes.append(f"{log.path.name} unpacks to more than {UNPACKED_MAX >> 30} GB; only so much was read")
+                break
+    except (zlib.error, _zstd_error()) as error:
+        log.notes.append(f"{log.path.name} is damaged or cut off after {written:,} unpacked bytes ({error}); what came before was read")
+    plain.flush()
+    return plain
+
+
+def _gunzip(packed: IO[bytes]) -> Iterator[bytes]:
+    unpacker = zlib.decompressobj(wbits=31)
+    while data := packed.read(2**20):
+        while data:
+            yield unpacker.decompress(data, 2**22)
+            if unpacker.unconsumed_tail:
+                data = unpacker.unconsumed_tail
+            elif unpacker.eof:
+                data, unpacker = unpacker.unused_data, zlib.decompressobj(wbits=31)
+                if data and not data.strip(b"\0"):
+                    return
+            else:
+                data = b""
+    if not unpacker.eof:
+        raise zlib.error("the end is missing")
+
+
+def _unzstd(packed: IO[bytes]) -> Iterator[bytes]:
+    import zstandard
+
+    with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True, closefd=False) as stream:
+        while data := stream.read(2**22):
+            yield data
+
+
+def _zstd_error() -> type[Exception]:
+    import zstandard
+
+    error: Any = zstandard.ZstdError
+    return error if isinstance(error, type) else RuntimeError

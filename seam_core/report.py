@@ -1,0 +1,236 @@
+"""The vector and what goes with it: scores, alerts, flags, exit code. CLI and pages call the same functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from seam_core.axes import aftermath, efficacy, monotonicity, signal
+from seam_core.axes.aftermath import Aftermath
+from seam_core.axes.efficacy import Efficacy
+from seam_core.axes.monotonicity import Monotonicity
+from seam_core.axes.signal import Signal
+from seam_core.errors import UnreadableLogError
+from seam_core.gates import Budget, apply_gate, govern_budget
+from seam_core.records import HEALS
+from seam_core.scope import Scope, open_scope
+from seam_core.settings import Resolved, Settings
+from seam_core.store import Store
+from seam_core.window import Window, make_window, parse_end
+
+AXES = ("S", "E", "A", "M")
+TOLERANCE = 1e-9
+DECIMALS = 4
+OK, ALERT, STOP, UNUSABLE, FAULT = 0, 1, 2, 3, 4  # exit codes
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One window of one workspace, scored. Scores are in [0, 1] or None; the rows behind them are tables of `scope`."""
+
+    window: Window
+    resolved: Resolved
+    signal: Signal
+    efficacy: Efficacy
+    aftermath: Aftermath
+    monotonicity: Monotonicity
+    budget: Budget
+    counts: dict[str, int]
+    alerts: tuple[str, ...]
+    flags: tuple[str, ...]
+    withheld: Mapping[str, list[str]]
+    fixtures: str
+    digest: str
+    scope: Scope
+
+    @property
+    def settings(self) -> Settings:
+        """The thresholds in force."""
+        return self.resolved.settings
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """Axis → score."""
+        parts = (self.signal, self.efficacy, self.aftermath, self.monotonicity)
+        return {axis: part.score for axis, part in zip(AXES, parts, strict=True)}
+
+    @property
+    def reasons(self) -> dict[str, str | None]:
+        """Axis → why it is not scored."""
+        parts = (self.signal, self.efficacy, self.aftermath, self.monotonicity)
+        return {axis: part.reason for axis, part in zip(AXES, parts, strict=True)}
+
+    @property
+    def minimum(self) -> float | None:
+        """The least of the scored axes: the only composite, for trend lines, never gated on."""
+        scored = [value for value in self.scores.values() if value is not None]
+        return min(scored, default=None)
+
+    @property
+    def exit_code(self) -> int:
+        """2: a gate block, a due re-certification or a withheld axis; 1: an alert; else 0."""
+        if self.counts["blocked"] or self.aftermath.recertify_due or self.withheld:
+            return STOP
+        return ALERT if self.alerts else OK
+
+
+def thresholds(settings: Settings) -> dict[str, float]:
+    """Axis → the score below which it alerts."""
+    return {"S": settings.alert_s, "E": settings.alert_e, "A": settings.alert_a, "M": settings.alert_m}
+
+
+def window_of(store: Store, *, span: str = "7d", as_of: str | None = None) -> Window:
+    """The window of a length that ends at `as_of`, or at the newest heal.
+
+    Raises WindowError for a length or date that cannot be understood, UnreadableLogError when there is no heal at all.
+    """
+    first, newest = store.cursor().execute("select min(ts), max(ts) from heals").fetchall()[0]
+    if newest is None:
+        raise UnreadableLogError(_no_heal(store))
+    end = parse_end(as_of) if as_of else newest.astimezone(UTC)
+    return make_window(span, end=end, first=first.astimezone(UTC))
+
+
+def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable[str] = ()) -> Audit:
+    """Score one window: gates first, then the four axes, then alerts and flags."""
+    with store.lock:
+        scope = open_scope(store, window, resolved.settings)
+        gate = apply_gate(scope)
+        budget = govern_budget(scope)
+        parts = (signal.score(scope, gate), efficacy.score(scope, gate), aftermath.score(scope), monotonicity.score(scope))
+        counts = _counts(scope, parts[0])
+        alerts = _alerts(resolved.settings, parts, tuple(require))
+        flags = [*_flags(scope, parts, budget, counts), *resolved.notes]
+        return Audit(
+            window, resolved, *parts, budget, counts, alerts, tuple(flags), {}, store.workspace.fixtures_label, store.digest(), scope
+        )
+
+
+def report(found: Audit) -> dict[str, Any]:
+    """The audit as the JSON object of SPEC 4: plain values, numbers rounded to four decimals."""
+    s, e, a, m = found.signal, found.efficacy, found.aftermath, found.monotonicity
+    parts: dict[str, Any] = {
+        "window": found.window.label,
+        **found.scores,
+        "alerts": list(found.alerts),
+        "gate_blocks": found.counts["blocked"],
+        "budget_elevated": found.budget.elevated,
+        "contamination": e.contamination.rate,
+        "recertify_due": a.recertify_due,
+        "budget_escalated": found.budget.escalated,
+        "recall": s.recall,
+        "min": found.minimum,
+        "flags": list(found.flags),
+        "withheld": dict(found.withheld),
+        "counts": found.counts,
+        "basis": {"fixtures": found.fixtures, "recurrence": s.recurrence_basis, "cycle_score": m.basis},
+        "signal": _without(asdict(s), "n_signatures", "recurrence_basis"),
+        "efficacy": {
+            **_without(asdict(e), "trend", "contamination", "n_loops"),
+            "trend": {"state": e.trend.state, "rise": e.trend.rise, "p": e.trend.p},
+        },
+        "aftermath": _without(asdict(a), "mean", "drift_reason", "recertify_due", "recertify_run"),
+        "monotonicity": _without(asdict(m), "basis"),
+        "settings": {**found.settings.changed(), "digest": found.digest},
+    }
+    return {key: _plain(value) for key, value in parts.items()}
+
+
+def to_json(found: Audit) -> str:
+    """The report as the command line prints it, ending in a newline; the same bytes for the same input."""
+    return json.dumps(report(found), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _counts(scope: Scope, parts: Signal) -> dict[str, int]:
+    heals, blocked = scope.one(
+        "select count(*), count(*) filter (row in (select row from blocked)) from heals"
+        " where ts > (select start from span) and ts <= (select stop from span)"
+    )
+    loops = scope.one("select count(distinct loop_id) from window_heals")[0]
+    counts = {"heals": heals, "scored": heals - blocked, "blocked": blocked, "loops": loops, "signatures": parts.n_signatures}
+    return {**counts, **scope.store.counts()}
+
+
+def _alerts(settings: Settings, parts: tuple[Signal, Efficacy, Aftermath, Monotonicity], require: tuple[str, ...]) -> tuple[str, ...]:
+    scores = dict(zip(AXES, (part.score for part in parts), strict=True))
+    alerts: list[str] = []
+    for axis, line in thresholds(settings).items():
+        value = scores[axis]
+        if value is not None and value < line - TOLERANCE:
+            alerts.append(f"{axis}<{line:.2f}")
+        if axis == "E":
+            rate = parts[1].contamination.rate
+            alerts += ["E:widening"] if parts[1].trend.state == "widening" else []
+            alerts += [f"contamination>{settings.contamination_max:.2f}"] if (rate or 0) > settings.contamination_max + TOLERANCE else []
+    return (*alerts, *(f"{axis}:unscored" for axis in AXES if axis in require and scores[axis] is None))
+
+
+def _flags(scope: Scope, parts: tuple[Signal, Efficacy, Aftermath, Monotonicity], budget: Budget, counts: Mapping[str, int]) -> list[str]:
+    """What a reader must know to read the numbers right, in sentences."""
+    s, e, a, m = parts
+    flags = list(scope.store.notes())
+    if counts["heals"] == 0:
+        flags.append("the window holds no heal: nothing is scored")
+    if s.fn is None:
+        flags.append("no failure log: recall is unknown")
+    if s.left_out and s.n:
+        flags.append(f"{s.left_out} of {s.n_signatures} healed signatures have no label and are left out of precision")
+    if e.n and e.left_out:
+        flags.append(f"{e.left_out} of {counts['scored']} heals lack one of the four scores and are left out of E")
+    if e.contamination.reason and counts["scored"]:
+        flags.append(f"contamination is not measured: {e.contamination.reason}")
+    if e.contamination.n_first_texts and e.contamination.rate is not None:
+        flags.append(f"{e.contamination.n_first_texts} texts were the first of their target and count as added whole")
+    if a.n and a.left_out:
+        flags.append(f"{a.left_out} of {counts['scored']} heals have no surface run to compare and are left out of A")
+    if a.drift_reason:
+        flags.append(f"drift is unknown: {a.drift_reason}")
+    if m.left_out:
+        flags.append(f"{m.left_out} of {m.left_out + m.n} loops have no score for every cycle and are left out of M")
+    if m.basis["visible"]:
+        flags.append(f"{m.basis['visible']} of {m.n} loops are judged by the loop's own visible score")
+    if budget.unknown:
+        flags.append(f"budget ratio is unknown for {budget.unknown} of {counts['scored']} heals")
+    if counts["pending"]:
+        flags.append(f"{counts['pending']} half-written last lines are pending")
+    return flags + scope.flags
+
+
+def _no_heal(store: Store) -> str:
+    heals = store.states[HEALS.table]
+    path = store.workspace.heals
+    n_rejected = len(heals.rejects)
+    if not n_rejected:
+        return f"{path}: holds no heal" + (" yet; its only line is half-written" if heals.pending else "; it is empty")
+    first = min(heals.rejects, key=lambda reject: reject.line)
+    where = f"{first.path} " if first.path else ""
+    return f"{path}: none of its {n_rejected} lines is a heal of this format (line {first.line}: {where}{first.reason})"
+
+
+def _without(values: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in keys}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, DECIMALS)
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def clock() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)
+
+
+def previous(window: Window) -> Window | None:
+    """The window of the same length just before; None for all of history."""
+    if window.start is None:
+        return None
+    return window.shifted(-(window.end - window.start) or timedelta())

@@ -1,0 +1,105 @@
+"""What one window of one workspace holds: the heals in it, their loops up to its end, and what the boundary gate stopped.
+
+A scope owns a cursor with its own temporary tables and views, which the axes read and add to:
+
+=================  =================================================================================================
+``span``           one row: start, stop, the window's bounds
+``blocked``        row, protected_id: heals that the boundary gate stopped, of all that were looked at
+``window_heals``   heals with start < ts ≤ stop that were not blocked
+``loop_heals``     heals with ts ≤ stop, not blocked, of every loop with a heal in ``window_heals``
+=================  =================================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import duckdb
+
+from seam_core.settings import Settings
+from seam_core.store import Store
+from seam_core.window import Window
+
+COPY_MAX = 200_000  # up to so many heals are copied out once; more are filtered anew at each use, which keeps memory flat
+BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+
+WINDOW_HEALS = """
+select h.* from heals h anti join blocked using (row)
+where h.ts > (select start from span) and h.ts <= (select stop from span)
+"""
+
+LOOP_HEALS = """
+select h.* from heals h
+semi join (select distinct loop_id from window_heals) touched using (loop_id)
+anti join blocked using (row)
+where h.ts <= (select stop from span)
+"""
+
+# Rows to pass through the gate: every heal up to the end of the window of every loop that is touched in it.
+TOUCHED = """
+with touched as (
+    select distinct loop_id from heals where ts > (select start from span) and ts <= (select stop from span)
+)
+select h.row from heals h semi join touched using (loop_id) where h.ts <= (select stop from span)
+"""
+
+
+@dataclass
+class Scope:
+    """One store seen through one window with one set of settings."""
+
+    store: Store
+    window: Window
+    settings: Settings
+    con: duckdb.DuckDBPyConnection
+    flags: list[str] = field(default_factory=list)
+
+    @property
+    def start(self) -> datetime:
+        """The window's start, or the beginning of time."""
+        return self.window.start or BEGINNING
+
+    def query(self, sql: str, **binds: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return self.con.execute(sql, binds or None).fetchall()
+
+    def one(self, sql: str, **binds: Any) -> tuple[Any, ...]:
+        """The single row of a query."""
+        return self.query(sql, **binds)[0]
+
+    def keep(self, name: str, sql: str, **binds: Any) -> None:
+        """Keep a query's result as a temporary table."""
+        self.con.execute(f"create or replace temp table {name} as {sql}", binds or None)
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """A kept table as one dict a row, in its order."""
+        result = self.con.execute(f"from {name}")
+        names = [column[0] for column in result.description or []]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def open_scope(store: Store, window: Window, settings: Settings) -> Scope:
+    """A scope over a store; nothing is blocked yet and the views are not there yet (`define_heals`)."""
+    scope = Scope(store, window, settings, store.cursor())
+    scope.keep("span", "select $start::timestamptz as start, $stop::timestamptz as stop", start=scope.start, stop=window.end)
+    scope.con.execute("create or replace temp table blocked (row bigint, protected_id varchar)")
+    return scope
+
+
+def define_heals(scope: Scope) -> None:
+    """Make ``window_heals`` and ``loop_heals`` from what is blocked so far."""
+    for name, sql in (("window_heals", WINDOW_HEALS), ("loop_heals", LOOP_HEALS)):
+        small = int(scope.one(f"select count(*) from ({sql})")[0]) <= COPY_MAX
+        scope.con.execute(f"create or replace temp {'table' if small else 'view'} {name} as {sql}")
+
+
+def insert_rows(scope: Scope, table: str, columns: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert tuples into a temporary table in one statement."""
+    lists = [list(column) for column in zip(*rows, strict=True)]
+    if lists:
+        names = ", ".join(f"unnest(${name})" for name in columns.replace(" ", "").split(","))
+        binds = dict(zip(columns.replace(" ", "").split(","), lists, strict=True))
+        scope.con.execute(f"insert into {table} ({columns}) select {names}", binds)

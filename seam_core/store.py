@@ -1,0 +1,241 @@
+"""The lens: a workspace's logs as DuckDB tables, with every bad line listed, refreshed by reading appended bytes only.
+
+Files are the record; nothing here is needed to rebuild an answer. Each log becomes a table of rows in file order
+(``heals_rows``, ``runs_rows`` …) whose ``rowid`` stands for the line, and a view (``heals``, ``runs`` …) of the rows that were
+kept, with that number as ``row``. Texts stay in the file and are read by offset.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import msgspec
+
+from seam_core import duplicates
+from seam_core.certified import Certified, read_certified
+from seam_core.errors import UnreadableLogError
+from seam_core.judge import Reject, latest_time
+from seam_core.lines import LogFile, open_log, stat_log
+from seam_core.loading import Loader, LogState
+from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
+from seam_core.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """What a refresh found: rows added per table, and what was noticed about the files, in sentences."""
+
+    added: dict[str, int]
+    notes: tuple[str, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything that a report could show may be different now."""
+        return bool(self.notes) or any(self.added.values())
+
+
+class _Changed(msgspec.Struct):
+    after_text: str | None = None
+
+
+class _Text(msgspec.Struct):
+    heal_id: str
+    change: _Changed | None = None
+
+
+class Store:
+    """One workspace in an in-memory DuckDB. Queries go through `cursor()`; `lock` is held while a report is computed,
+    so that a refresh never moves the ground under it."""
+
+    def __init__(self, workspace: Workspace, *, now: datetime, tell: Callable[[str], None] | None = None) -> None:
+        self.workspace = workspace
+        self.version = 0
+        self.lock = threading.RLock()
+        self.states = {log.table: LogState(log) for log in LOGS}
+        self.certified = Certified()
+        self._now = now
+        self._tell = tell or (lambda sentence: None)
+        self._scratch = tempfile.TemporaryDirectory(prefix="seam-", ignore_cleanup_errors=True)
+        self._con = duckdb.connect()
+        self._con.execute("set enable_progress_bar = false")  # it would print to standard output
+        for log in LOGS:
+            self._clear(log)
+        self._fill_certified()
+        self._decode = msgspec.json.Decoder(_Text).decode
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own to the same data, with its own temporary tables."""
+        con = self._con.cursor()
+        con.execute("set TimeZone = 'UTC'")  # a cursor does not inherit it
+        return con
+
+    def close(self) -> None:
+        """Give memory, files and the scratch folder back."""
+        self._con.close()
+        for state in self.states.values():
+            if state.file:
+                state.file.close()
+        self._scratch.cleanup()
+
+    def refresh(self, *, now: datetime | None = None) -> Refresh:
+        """Read what was appended since the last call; a replaced, shrunk or edited file is read anew and noted.
+
+        Raises UnreadableLogError when the heal log itself cannot be read; another log's fault is kept in its state.
+        """
+        with self.lock:
+            self._now = now or self._now
+            added: dict[str, int] = {}
+            notes: list[str] = []
+            for log in LOGS:
+                rows_before, file_before = self.states[log.table].n_rows, self.states[log.table].file
+                notes += self._refresh_log(log)
+                state = self.states[log.table]
+                added[log.table] = state.n_rows - (rows_before if state.file is file_before else 0)
+            baseline = read_certified(self.workspace.fixtures / CERTIFIED_FILE)
+            if baseline != self.certified:
+                notes += [f"{CERTIFIED_FILE} changed"] if self.version else []
+                self.certified = baseline
+                self._fill_certified()
+            result = Refresh(added, tuple(notes))
+            self.version += result.changed or not self.version
+            return result
+
+    def has(self, table: str) -> bool:
+        """Whether the workspace has that log; an empty file is a log."""
+        return self.states[table].file is not None
+
+    def rejects(self) -> list[Reject]:
+        """Every line that was not kept for a fault of its own, by file and line."""
+        found = [reject for state in self.states.values() for reject in state.rejects] + list(self.certified.rejects)
+        return sorted(found, key=lambda reject: (reject.file, reject.line, reject.path))
+
+    def counts(self) -> dict[str, int]:
+        """Lines rejected, rewritten, repeated, pending, and times read as UTC for want of an offset; over whole files."""
+        states = self.states.values()
+        rewritten = sum(state.rewritten for state in states)
+        timed = " union all ".join(f"select assumed_utc from {table}" for table in ("heals", "failures", "runs"))
+        row = self.cursor().execute(f"select count(*) filter (assumed_utc) from ({timed})").fetchone()
+        return {
+            "rejected": sum(len(state.rejects) for state in states) - rewritten + len(self.certified.rejects),
+            "rewritten": rewritten,
+            "repeated": sum(state.repeated for state in states),
+            "pending": sum(state.pending for state in states),
+            "assumed_utc": int(row[0]) if row else 0,
+        }
+
+    def notes(self) -> list[str]:
+        """What a reader must know of the files: those that could not be read, damaged archives."""
+        found = [state.error for state in self.states.values() if state.error]
+        return found + [note for state in self.states.values() if state.file for note in state.file.notes]
+
+    def digest(self) -> str:
+        """sha256 over what was read, the same for any order of lines. It notices change; it does not prove its absence."""
+        parts = [f"{table}:{state.digest}" for table, state in sorted(self.states.items())]
+        return hashlib.sha256("\n".join([*parts, self.certified.digest]).encode()).hexdigest()
+
+    def lines(self, table: str, rows: Iterable[int]) -> Iterator[bytes]:
+        """Each row's line as it was written, in the order asked for."""
+        state = self.states[table]
+        assert state.file is not None, "a table with rows has a file"
+        return state.file.lines_at(map(state.offset_of, rows))
+
+    def line_number(self, table: str, row: int) -> int:
+        """Physical line number of a row, from 1."""
+        return self.states[table].part_of(row).line_of(row)
+
+    def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
+        """Each heal's `after_text`, in the order of the rows; None where it has none.
+
+        Raises UnreadableLogError when the file was changed since it was loaded.
+        """
+        for line in self.lines("heals", rows):
+            try:
+                found = self._decode(line.removeprefix(b"\xef\xbb\xbf"))
+            except msgspec.DecodeError:
+                raise UnreadableLogError(f"{self.workspace.heals}: was changed while it was being read; read it again") from None
+            yield found.change.after_text if found.change else None
+
+    def _refresh_log(self, log: Log) -> list[str]:
+        state = self.states[log.table]
+        path = self.workspace.file_of(log)
+        notes: list[str] = []
+        try:
+            if path is None:
+                gone = state.file is not None
+                self._forget(log)
+                return [f"{log.file} is gone"] if gone else []
+            found = stat_log(path)
+            if state.file and not self._needs_reload(state, state.file, path, found):
+                if (found.st_size, found.st_mtime_ns) == state.file.packed_stat:
+                    return []
+                state.file.packed_stat, state.file.n_bytes = (found.st_size, found.st_mtime_ns), found.st_size
+            else:
+                notes += [f"{path.name} was replaced, shortened or edited; it was read anew"] if state.file else []
+                self._forget(log)
+                state = self.states[log.table]
+                state.file = open_log(path)
+            self._load(state)
+        except UnreadableLogError as error:
+            if log == HEALS:
+                raise
+            changed = state.error != str(error)
+            self._forget(log)
+            self.states[log.table].error = str(error)
+            notes += [str(error)] if changed else []
+        return notes
+
+    def _needs_reload(self, state: LogState, file: LogFile, path: Path, found: Any) -> bool:
+        """Whether the file named is another one than was read, or lost or changed what was read."""
+        if path != file.path or (found.st_dev, found.st_ino) != file.identity:
+            return True
+        if (found.st_size, found.st_mtime_ns) == file.packed_stat:
+            return False
+        grown = found.st_size > file.packed_stat[0] and path.suffix not in (".gz", ".zst")
+        return not grown or file.fingerprint(state.consumed) != state.fingerprint
+
+    def _load(self, state: LogState) -> None:
+        assert state.file is not None
+        con = self.cursor()
+        try:
+            state.reopen_tail(con)
+            first_row = state.n_rows
+            self._loader(con).append(state)
+            if state.n_rows > first_row:
+                duplicates.settle(con, state, first_row=first_row)
+        except BaseException:
+            self._forget(state.log)  # half a load is none: the next refresh reads the file anew
+            raise
+        finally:
+            con.close()
+        state.fingerprint = state.file.fingerprint(state.consumed)
+
+    def _forget(self, log: Log) -> None:
+        state = self.states[log.table]
+        if state.file:
+            state.file.close()
+        if state.n_rows:
+            self._clear(log)
+        self.states[log.table] = LogState(log)
+
+    def _clear(self, log: Log) -> None:
+        """An empty table, and the view of the rows kept."""
+        self._loader(self._con).create(log)
+        view = f"create or replace view {log.table} as select rowid as row, * exclude (kept) from {log.table}_rows where kept"
+        self._con.execute(view)
+
+    def _loader(self, con: duckdb.DuckDBPyConnection) -> Loader:
+        return Loader(con, Path(self._scratch.name) / "lines.jsonl", latest_time(self._now), self._tell)
+
+    def _fill_certified(self) -> None:
+        self._con.execute("create or replace table certified (case_id varchar, passed boolean)")
+        pairs = list((self.certified.outcomes or {}).items())
+        columns = {"cases": [case for case, _ in pairs], "passed": [passed for _, passed in pairs]}
+        self._con.execute("insert into certified select unnest($cases::varchar[]), unnest($passed::boolean[])", columns)

@@ -1,0 +1,223 @@
+"""What a window shows, in true plain sentences: the verdict, one sentence an axis, what is missing, what a real point cost."""
+
+from __future__ import annotations
+
+from seam_core.report import AXES, Audit, thresholds
+from seam_core.words import AXIS_NAMES, count, listed, percent, points, signed
+
+NO_HEAL = "no heal in the window"
+FOUR_SCORES = ("visible_before", "visible_after", "holdout_before", "holdout_after")
+
+LOOP_GAINS = """
+select count(*), avg(visible_after - visible_before), avg(holdout_after - holdout_before) from efficacy_loops
+"""
+
+# Only loops whose tokens and whose four scores are both known: cost and gain must speak of the same work.
+COST = """
+select sum(tokens_spent), sum(holdout_after - holdout_before) from efficacy_loops where tokens_spent is not null
+"""
+
+
+def below(audit: Audit) -> list[str]:
+    """The axes that are below their alert line."""
+    return [axis for axis in AXES if any(alert.startswith(f"{axis}<") for alert in audit.alerts)]
+
+
+def score_text(value: float, *, line: float) -> str:
+    """A score with two decimals, or with as many as it takes to see that it is below the line."""
+    for decimals in (2, 3, 4):
+        text = f"{value:.{decimals}f}"
+        if value >= line or float(text) < line:
+            return text
+    return f"just below {line:.2f}"
+
+
+def week_sentences(audit: Audit) -> list[str]:
+    """What the window shows, most telling first; at least one sentence, whatever the window holds."""
+    counts = audit.counts
+    if not counts["heals"]:
+        return ["This window holds no heal, so nothing is scored."]
+    sentences = [_verdict(audit), _heals(audit)] if counts["scored"] else [_heals(audit)]
+    found = axis_sentences(audit)
+    sentences += [f"{AXIS_NAMES[axis]}: {found[axis]}" for axis in AXES if axis in found and audit.scores[axis] is not None]
+    return [*sentences, *_drift(audit), *_budget(audit)]
+
+
+def axis_sentences(audit: Audit) -> dict[str, str]:
+    """Axis → what moved it in this window, or what would switch it on."""
+    found = missing_inputs(audit)
+    with audit.scope.store.lock:
+        for axis, tell in (("S", _signal), ("E", _efficacy), ("A", _aftermath), ("M", _monotonicity)):
+            if axis not in found:
+                found[axis] = tell(audit)
+    return {axis: found[axis] for axis in AXES}
+
+
+def missing_inputs(audit: Audit) -> dict[str, str]:
+    """Axis → the file or key that would switch it on, for each axis that is not scored."""
+    tellers = {"S": _no_signal, "E": _no_efficacy, "A": _no_aftermath, "M": _no_monotonicity}
+    unscored = [axis for axis in AXES if audit.scores[axis] is None]
+    if not audit.counts["scored"]:
+        blocked = audit.counts["blocked"]
+        sentence = "the boundary gate stopped every heal of this window." if blocked else "there is no heal in this window."
+        return dict.fromkeys(unscored, sentence)
+    with audit.scope.store.lock:
+        return {axis: tellers[axis](audit) for axis in unscored}
+
+
+def cost_per_real_point(audit: Audit) -> float | None:
+    """Tokens spent for one held-out point gained, over the loops that log both; None when no tokens or no gain."""
+    tokens, gain = _cost(audit)
+    return tokens / (100 * gain) if tokens and gain is not None and points(gain) >= 1 else None
+
+
+def cost_sentence(audit: Audit) -> str:
+    """What a real point cost, or why that cannot be said."""
+    tokens, gain = _cost(audit)
+    cost = cost_per_real_point(audit)
+    if cost is not None and gain is not None and tokens is not None:
+        return f"{count(round(tokens), 'token')} for {signed(points(gain))} held-out {'point' if points(gain) == 1 else 'points'}, added up over loops"
+    if tokens is None or gain is None:
+        return "needs tokens_spent and all four scores on the heals of a loop"
+    if not tokens:
+        return "no tokens were spent"
+    lost = f"fell by {count(-points(gain), 'point')}" if points(gain) < 0 else "did not gain a whole point"
+    return f"{count(round(tokens), 'token')} were spent and held-out scores {lost}, added up over loops"
+
+
+def _cost(audit: Audit) -> tuple[float | None, float | None]:
+    with audit.scope.store.lock:
+        tokens, gain = audit.scope.one(COST)
+    return tokens, gain
+
+
+def _verdict(audit: Audit) -> str:
+    low = below(audit)
+    lines = thresholds(audit.settings)
+    scored = {axis: value for axis, value in audit.scores.items() if value is not None}
+    fine = [AXIS_NAMES[axis] for axis in scored if axis not in low]
+    parts = [f"{AXIS_NAMES[axis]} {score_text(scored[axis], line=lines[axis])} is below {lines[axis]:.2f}" for axis in low]
+    if fine:
+        parts.append(f"{listed(fine)} {'is' if len(fine) == 1 else 'are'} not below {'its' if len(fine) == 1 else 'their'} alert line")
+    unscored = [AXIS_NAMES[axis] for axis in AXES if axis not in scored]
+    if unscored:
+        parts.append(f"{listed(unscored)} {'is' if len(unscored) == 1 else 'are'} not scored")
+    return "; ".join(parts) + "."
+
+
+def _heals(audit: Audit) -> str:
+    counts = audit.counts
+    text = f"{count(counts['heals'], 'heal')}"
+    if counts["loops"]:
+        text += f" in {count(counts['loops'], 'loop')}"
+    if counts["blocked"]:
+        text += f"; the boundary gate stopped {counts['blocked']:,} of them"
+    return text + "."
+
+
+def _signal(audit: Audit) -> str:
+    s = audit.signal
+    recurred = audit.scope.one("select count(*) from signal_rows where recurred")[0]
+    days = f"{audit.settings.recurrence_days:g}"
+    parts = [f"{s.fp:,} of {count(s.n, 'labelled failure')} healed {'was' if s.fp == 1 else 'were'} not real"]
+    if s.fn is not None:
+        parts.append(f"{s.fn:,} logged {'failure was' if s.fn == 1 else 'failures were'} never healed")
+    parts.append(f"{recurred:,} of {s.n_signatures:,} came back within {days} days")
+    return "; ".join(parts) + "."
+
+
+def _efficacy(audit: Audit) -> str:
+    e = audit.efficacy
+    n_loops, visible, held_out = audit.scope.one(LOOP_GAINS)
+    parts = []
+    if n_loops:
+        parts.append(f"on average a loop gained {signed(points(visible))} visible points and {signed(points(held_out))} held-out")
+    if e.trend.state in ("widening", "watch"):
+        parts.append("the gap is widening" if e.trend.state == "widening" else "the gap may be widening")
+    if e.contamination.n_contaminated:
+        n_bad, n_cases = e.contamination.n_contaminated, e.contamination.n_cases
+        parts.append(f"{n_bad:,} of {n_cases:,} held-out cases {'stands' if n_bad == 1 else 'stand'} in what heals added")
+    return _sentence(parts or [f"{count(e.n, 'heal')} with all four scores"])
+
+
+def _aftermath(audit: Audit) -> str:
+    a = audit.aftermath
+    broke = audit.scope.one("select count(*) filter (n_regressed > 0) from aftermath_rows")[0]
+    if a.safety_regressions:
+        heals = len({heal_id for heal_id, _ in a.safety_regressions})
+        return f"{count(heals, 'heal')} broke a safety case, so the window scores 0; without that rule it would be {a.mean:.2f}."
+    compared = f"{count(a.n, 'heal')} with surface runs to compare"
+    return f"none of {compared} broke a case." if not broke else f"{broke:,} of {compared} broke a case that passed before."
+
+
+def _monotonicity(audit: Audit) -> str:
+    cap = audit.settings.depth_cap
+    returned, idle, dipped, capped, n = audit.scope.one(
+        "select count(*) filter (returned > 0), count(*) filter (idle > 0), count(*) filter (extra_dips > 0), count(*) filter (capped), count(*)"
+        " from loop_rows where basis is not null"
+    )
+    parts = [f"{returned:,} went back to an earlier text"] if returned else []
+    parts += [f"{idle:,} repeated a text unchanged"] if idle else []
+    parts += [f"{dipped:,} lost ground more than {count(audit.settings.free_dips, 'time')}"] if dipped else []
+    parts += [f"{capped:,} took {cap} cycles or more"] if capped else []
+    return f"of {count(n, 'loop')}, {listed(parts)}." if parts else f"none of {count(n, 'loop')} wandered."
+
+
+def _drift(audit: Audit) -> list[str]:
+    a = audit.aftermath
+    if not a.recertify_due:
+        return []
+    return [f"Re-certification is due: {drift_sentence(audit)}"]
+
+
+def drift_sentence(audit: Audit) -> str:
+    """How far the newest full run, and the first one over the line, are from the certified baseline."""
+    a = audit.aftermath
+    with audit.scope.store.lock:
+        rows = {
+            run_id: (n_differ, n_cases)
+            for run_id, n_differ, n_cases in audit.scope.query("select run_id, n_differ, n_cases from drift_rows")
+        }
+    n_differ, n_cases = rows[a.drift_run]
+    newest = f"in the newest full run {n_differ:,} of {n_cases:,} cases ({percent(n_differ, n_cases)}) differ from the certified baseline"
+    line = f"the line is {audit.settings.drift_max * 100:g} %"
+    crossed = f", crossed in run {a.recertify_run}" if a.recertify_run != a.drift_run else ""
+    return f"{newest}; {line}{crossed}."
+
+
+def _budget(audit: Audit) -> list[str]:
+    budget, settings = audit.budget, audit.settings
+    parts = [f"{budget.escalated:,} spent more than {settings.budget_escalated:g} times the task's tokens"] if budget.escalated else []
+    parts += [f"{budget.elevated:,} more than {settings.budget_elevated:g} times"] if budget.elevated else []
+    return [f"Budget: {listed(parts)}."] if parts else []
+
+
+def _no_signal(audit: Audit) -> str:
+    n = count(audit.counts["scored"], "heal")
+    return f"none of {n} says whether its failure was real. Fill was_real_failure in heal_events.jsonl: false when a plain retry passes."
+
+
+def _no_efficacy(audit: Audit) -> str:
+    present = audit.scope.one(f"select {', '.join(f'count({key})' for key in FOUR_SCORES)} from window_heals")
+    absent = [key for key, n in zip(FOUR_SCORES, present, strict=True) if not n]
+    if absent:
+        return f"no heal of this window carries {listed(absent)}. Log {'it' if len(absent) == 1 else 'them'} in heal_events.jsonl."
+    return "no heal carries all four of its scores. Log visible and holdout, before and after, in heal_events.jsonl."
+
+
+def _no_aftermath(audit: Audit) -> str:
+    scope = audit.scope
+    if not scope.store.has("runs"):
+        return "there is no suite_runs.jsonl. Log one surface run before and one after each heal there."
+    if not scope.one("select count(*) from heal_runs")[0]:
+        return "suite_runs.jsonl holds no surface run with phase after and the heal_id of a heal in this window."
+    return "the surface runs have no earlier outcome to compare with. Log one with phase before in suite_runs.jsonl."
+
+
+def _no_monotonicity(audit: Audit) -> str:
+    n = count(audit.counts["loops"], "loop")
+    return f"none of {n} has a score for every cycle. Log score, holdout_after or visible_after on every heal in heal_events.jsonl."
+
+
+def _sentence(parts: list[str]) -> str:
+    return "; ".join(parts) + "."

@@ -1,0 +1,100 @@
+"""The product against an independent computation in plain loops (tests/reference), on messy random workspaces."""
+
+import json
+import random
+from datetime import UTC, datetime
+
+import pytest
+from tests.reference.random_workspace import write_random_workspace
+from tests.reference.scorer import score as reference_score
+
+from seam_core import report as report_module
+from seam_core.report import audit, report, window_of
+from seam_core.settings import resolve
+from seam_core.store import Store
+from seam_core.workspace import workspace_of_log
+
+NOW = datetime(2026, 11, 30, tzinfo=UTC)
+VIEWS = [("7d", None), ("all", None), ("7d", "2025-01-20"), ("4w", "2025-01-14T12:00:00+02:00"), ("24h", None)]
+SEEDS = range(25)
+
+
+@pytest.fixture
+def unrounded(monkeypatch):
+    monkeypatch.setattr(report_module, "DECIMALS", 17)
+
+
+def product_report(folder, span, as_of):
+    workspace = workspace_of_log(folder / "heal_events.jsonl")
+    store = Store(workspace, now=NOW)
+    store.refresh()
+    found = report(audit(store, window_of(store, span=span, as_of=as_of), resolve(workspace.settings_file)))
+    store.close()
+    return found
+
+
+def differences(found, expected, path=""):
+    """Leaves of `expected` that `found` gives differently: numbers beyond 1e-9, anything else at all."""
+    if isinstance(expected, dict):
+        shared = [key for key in expected if key in found]
+        return [difference for key in shared for difference in differences(found[key], expected[key], f"{path}.{key}")]
+    if isinstance(expected, float) and isinstance(found, (int, float)):
+        return [] if abs(found - expected) <= 1e-9 else [(path, found, expected)]
+    return [] if json.dumps(found) == json.dumps(expected) else [(path, found, expected)]
+
+
+def compared(expected):
+    """What both sides give, without the parts in words."""
+    kept = {key: value for key, value in expected.items() if key not in ("rows", "flags", "settings", "withheld")}
+    return kept | {"basis": {"cycle_score": expected["basis"]["cycle_score"]}}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_equals_the_independent_computation_to_1e_9(seed, tmp_path, unrounded):
+    write_random_workspace(tmp_path, seed, heals=60)
+    for span, as_of in VIEWS:
+        expected = reference_score(tmp_path, window=span, as_of=as_of, now=NOW)
+        found = product_report(tmp_path, span, as_of)
+        assert not differences(found, compared(expected)), (span, as_of)
+        assert {"S", "E", "A", "M", "signal", "efficacy", "aftermath", "monotonicity", "counts"} <= compared(expected).keys()
+
+
+@pytest.mark.parametrize("seed", [1, 6, 11])
+def test_shuffled_lines_give_the_same_report(seed, tmp_path):
+    """All but which of two rewritten lines is the earlier one, so rewrites are taken out first."""
+    write_random_workspace(tmp_path, seed, heals=60)
+    for log in tmp_path.glob("*.jsonl"):
+        lines = {
+            json.dumps(record.get("heal_id") or record.get("run_id") or record.get("id") or n): line
+            for n, (line, record) in enumerate(records(log))
+        }
+        log.write_bytes(b"".join(line + b"\n" for line in lines.values()))
+    before = product_report(tmp_path, "7d", None)
+    for log in tmp_path.glob("*.jsonl"):
+        lines = log.read_bytes().splitlines(keepends=True)
+        random.Random(seed).shuffle(lines)
+        log.write_bytes(b"".join(lines))
+    assert product_report(tmp_path, "7d", None) == before
+    assert before["counts"]["heals"] > 0
+
+
+def records(log):
+    for line in log.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            yield line.rstrip(b"\r"), record
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path):
+    write_random_workspace(tmp_path, 4, heals=60)
+    workspace = workspace_of_log(tmp_path / "heal_events.jsonl")
+    texts = set()
+    for _ in range(3):
+        store = Store(workspace, now=NOW)
+        store.refresh()
+        texts.add(report_module.to_json(audit(store, window_of(store), resolve(None))))
+        store.close()
+    assert len(texts) == 1
