@@ -14,6 +14,7 @@ import msgspec
 
 from seam_core.records import Log, Record
 
+NOT_TEXT = r"^(?:[{\[]|true$|false$|-?[0-9][-+.0-9eE]*$)"  # how a value that is no text looks when it is read as text
 TIME_PATTERN = r'"\d{4}-\d\d-\d\d[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)?"'
 
 
@@ -102,9 +103,11 @@ def selection(log: Log) -> str:
     check passed) and ``doubtful`` (passed, but a long text may not have been a text)."""
     used = [column for column in columns_of(log) if column.keep != "skip"]
     parts = [f"{_value(column)} as {column.name}" for column in used if column.keep == "column"]
+    parts += [f"hash({_raw(column)}) as {column.name}_hash" for column in used if _is_long(column) or column.kind == "map"]
     parts += [f"{_raw(column)} is not null as has_{column.name}" for column in used if column.keep == "presence"]
     if any(column.kind == "time" for column in used):
-        parts.append("""not regexp_full_match("ts"::varchar, '.*([Zz]|[+-]\\d\\d:\\d\\d)"') as assumed_utc""")
+        parts.append("""case when ends_with("ts"::varchar, 'Z"') then false
+        else not regexp_full_match("ts"::varchar, '.*([Zz]|[+-]\\d\\d:\\d\\d)"') end as assumed_utc""")
     checks = [
         f"coalesce({_check(column)}, {'false' if column.required else f'{_raw(column)} is null'})"
         for column in used
@@ -122,9 +125,7 @@ def _is_long(column: Column) -> bool:
 
 def _doubt(column: Column) -> str:
     """Whether what was read as text may have been an object, a list, a number or a truth value in the file."""
-    raw = _raw(column)
-    scalar = f"(strlen({raw}) < 40 and (try_cast({raw} as double) is not null or {raw} in ('true', 'false')))"
-    return f"coalesce(starts_with({raw}, '{{') or starts_with({raw}, '[') or {scalar}, false)"
+    return f"coalesce(regexp_matches({_raw(column)}, '{NOT_TEXT}'), false)"
 
 
 def _raw(column: Column) -> str:
@@ -134,7 +135,7 @@ def _raw(column: Column) -> str:
 def _value(column: Column) -> str:
     raw = f"{_raw(column)}::varchar"
     if column.kind == "time":
-        return f"try_cast(upper(({raw})[2:-2]) as timestamptz)"
+        return f"try_cast(case when ends_with({raw}, 'Z\"') and contains({raw}, 'T') then ({raw})[2:-2] else upper(({raw})[2:-2]) end as timestamptz)"
     if column.kind == "share":
         return f"try_cast({raw} as double)"
     if column.kind == "int":
@@ -153,16 +154,13 @@ def _check(column: Column) -> str:
     if column.kind == "share":
         return f"{_value(column)} between {column.low} and {column.high}"
     if column.kind == "int":
-        whole = f"not contains({raw}, '.') and not contains({raw}, 'e')"
+        whole = f"not contains({raw}, '.')"  # DuckDB writes 1e2 as 100.0
         return f"try_cast({raw} as bigint) between {column.low:.0f} and {column.high:.0f} and {whole}"
     if column.kind == "bool":
         return f"{raw} in ('true', 'false')"
     if column.kind == "choice":
         return f"{raw} in ({', '.join(repr(chr(34) + choice + chr(34)) for choice in column.choices)})"
-    if column.kind == "map":
-        outcomes = f"len(list_filter(json_extract({raw}, '$.*'), lambda v: v::varchar not in ('\"pass\"', '\"fail\"'))) = 0"
-        return f"starts_with({raw}, '{{') and {outcomes} and len(list_distinct(json_keys({raw}))) = len(json_keys({raw}))"
-    if column.kind == "object":
+    if column.kind in ("map", "object"):
         return f"starts_with({raw}, '{{')"
     some = f" and {raw} <> '\"\"'" if column.low else ""
     return f"starts_with({raw}, '\"'){some}"

@@ -157,7 +157,7 @@ def _additions(scope: Scope, gate: Gate) -> Iterator[tuple[str, Added]]:
         if not gate.stop("select row from changes where not in_window"):
             break
     changes = scope.query("from changes")
-    texts = scope.store.texts(row for row, *_ in changes)
+    texts = scope.texts(row for row, *_ in changes)
     newest: dict[str, str] = {}
     for (_, heal_id, target, in_window, is_last), text in zip(changes, texts, strict=True):
         if text is None:

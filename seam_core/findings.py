@@ -2,7 +2,7 @@
 
 A heal is ranked by the worst thing found about it: safety regressions and blocked edits, copied held-out cases, gaps and
 regressions that would alert on their own, returns to an earlier text, false alarms, failures that came back, overspending, and
-last what is too small to alert. Within a rank the harm decides.
+last what is too small to alert. Within a rank the harm decides, then how many things were found.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from seam_core.costs import cost_per_real_point
 from seam_core.report import Audit
 from seam_core.scope import Scope
-from seam_core.summary import cost_per_real_point, missing_inputs, week_sentences
+from seam_core.summary import missing_inputs, week_sentences
 from seam_core.words import alike, count, cut, named, percent, points, signed, times
 
 __all__ = ["Finding", "cost_per_real_point", "missing_inputs", "week_sentences", "worst_heals"]
@@ -50,16 +51,18 @@ with found (heal_id, rank, axis, harm) as (
     from budget_rows where verdict in ('elevated', 'escalated')
 ),
 worst as (
-    select heal_id, min(rank) as rank, arg_min(axis, (rank, -harm)) as axis, arg_min(harm, (rank, -harm)) as harm
+    select heal_id, min(rank) as rank, arg_min(axis, (rank, -harm)) as axis, count(*) as n_found,
+           round(arg_min(harm, (rank, -harm)), 6) as harm
     from found group by heal_id
 ),
 placed as (
-    select w.*, h.loop_id, h.ts, row_number() over (partition by h.loop_id order by w.rank, w.harm desc, h.ts, w.heal_id) as place
+    select w.*, h.loop_id, h.ts, row_number() over by_loop as place
     from worst w join heals h using (heal_id)
+    window by_loop as (partition by h.loop_id order by w.rank, w.harm desc, w.n_found desc, h.ts, w.heal_id)
 )
 select heal_id, loop_id, ts, rank, axis
 from placed where place <= $per_loop
-order by rank, harm desc, ts, heal_id
+order by rank, harm desc, n_found desc, ts, heal_id
 limit $n
 """
 
@@ -145,7 +148,8 @@ def gap_sentence(visible: float, held_out: float, *, whole_loop: bool = False) -
     seen, real = points(visible), points(held_out)
     if seen - real < 1:
         return None
-    gains = f"{'over its whole loop: ' if whole_loop else ''}visible {signed(seen)} {'point' if abs(seen) == 1 else 'points'}, held-out {signed(real)}"
+    where = "over its whole loop: " if whole_loop else ""
+    gains = f"{where}visible {signed(seen)} {'point' if abs(seen) == 1 else 'points'}, held-out {signed(real)}"
     if seen <= 0:
         return f"{gains}: it lost {count(seen - real, 'point')} more where the loop does not look"
     if real < 0:
@@ -185,7 +189,7 @@ def _came_back(scope: Scope) -> Told:
         " where s.recurred_after_loop"
     )
     days = f"{scope.settings.recurrence_days:g} {'day' if scope.settings.recurrence_days == 1 else 'days'}"
-    yield from ((heal_id, f"the failure came back within {days} after the loop had ended") for (heal_id,) in rows)
+    yield from ((heal_id, f"the failure came back within {days} after a loop on it had ended") for (heal_id,) in rows)
 
 
 def _spending(scope: Scope) -> Told:

@@ -84,7 +84,7 @@ class Gate:
 
     def _violations(self) -> Iterator[tuple[int, str]]:
         heals = self._scope.query(WITH_TEXT, every="*" in self._blocks)
-        texts = self._scope.store.texts(row for row, _ in heals)
+        texts = self._scope.texts(row for row, _ in heals)
         for (row, target), text in zip(heals, texts, strict=True):
             blocks = [*self._blocks.get("*", ()), *(self._blocks.get(target, ()) if target != "*" else ())]
             yield from ((row, block_id) for block_id in broken_blocks(text or "", blocks))

@@ -9,7 +9,7 @@ import tempfile
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, overload
@@ -91,6 +91,10 @@ class LogFile:
             yield data[at : stop if stop >= 0 else len(data)].rstrip(b"\r")
         yield self.line_at(run[-1])
 
+    def count_lines(self, start: int, stop: int) -> int:
+        """Newlines in [start, stop)."""
+        return sum(self.read(at, min(RUN_BYTES, stop - at)).count(b"\n") for at in range(start, stop, RUN_BYTES))
+
     def tail_start(self, start: int) -> int:
         """Offset of the first byte after the last newline at or after `start`; `start` when there is none."""
         stop = self.n_bytes
@@ -145,15 +149,23 @@ class LogFile:
 
 
 class LazyOffsets(Sequence[int]):
-    """Where each line of a file of whole lines starts. Found from the end backwards and kept, one MB of lines at a time,
-    because a window mostly asks for the end of the file."""
+    """Where each line of a file starts, blank lines left out. Found from the end backwards and kept, one MB of lines at a time,
+    because a window mostly asks for the end of the file.
 
-    def __init__(self, file: LogFile, n_bytes: int, n_lines: int) -> None:
+    `is_right(row, line)` says whether a line is the one of that row. A blank line between would shift every row before it, so the
+    lowest row looked at proves all that follow; when it is not right, all lines are placed one by one.
+    """
+
+    def __init__(self, file: LogFile, n_bytes: int, n_lines: int, is_right: Callable[[int, bytes], bool]) -> None:
         self._file = file
+        self._n_bytes = n_bytes
         self._n_lines = n_lines
+        self._is_right = is_right
         self._starts = [n_bytes]  # descending: where each block known so far begins …
         self._first_lines = [n_lines]  # … and the number of the first line that starts in it
         self._blocks: dict[int, array[int]] = {}
+        self._placed: array[int] | None = None
+        self._proven = n_lines  # rows from here on are known to be right
 
     def __len__(self) -> int:
         return self._n_lines
@@ -167,8 +179,24 @@ class LazyOffsets(Sequence[int]):
             return [self[at] for at in range(*index.indices(self._n_lines))]
         if not 0 <= index < self._n_lines:
             raise IndexError(index)
-        while self._first_lines[-1] > index:
+        if self._placed is None and index < self._proven:
+            self._prove(index)
+        return self._placed[index] if self._placed is not None else self._find(index)
+
+    def line_of(self, index: int) -> int:
+        """Physical line number, from 1."""
+        return 1 + self._file.count_lines(0, self[index])
+
+    def _prove(self, index: int) -> None:
+        while self._first_lines[-1] > index and self._starts[-1] > 0:
             self._extend()
+        first = max(self._first_lines[-1], 0)
+        if self._first_lines[-1] >= 0 and self._is_right(first, self._file.line_at(self._find(first))):
+            self._proven = first
+        else:
+            self._place_all()
+
+    def _find(self, index: int) -> int:
         block = bisect_left(self._first_lines, -index, key=lambda line: -line)
         if block not in self._blocks:
             self._blocks[block] = self._read_block(block)
@@ -191,6 +219,24 @@ class LazyOffsets(Sequence[int]):
             offsets.append(base + at + 1)
             at = data.find(b"\n", at + 1)
         return offsets
+
+    def _place_all(self) -> None:
+        placed = array("q")
+        for block in self._file.blocks(0, self._n_bytes, 0):
+            if isinstance(block, Block):
+                placed.extend(offset for offset, _, _ in pieces(block))
+        if len(placed) != self._n_lines:
+            raise UnreadableLogError(f"{self._file.path}: was changed while it was being read; read it again")
+        self._placed = placed
+
+
+def pieces(block: Block) -> Iterator[tuple[int, int, bytes]]:
+    """(offset, physical line from 0, bytes) of the lines of a block that are not blank."""
+    offset = block.start
+    for line, data in enumerate(block.data.split(b"\n"), block.line):
+        if data.strip() and data.strip() != BOM:
+            yield offset, line, data
+        offset += len(data) + 1
 
 
 def find_log(folder: Path, name: str) -> Path | None:

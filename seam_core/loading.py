@@ -7,8 +7,9 @@ Rows are loaded outside of any transaction, since DuckDB numbers uncommitted row
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,14 +18,13 @@ from typing import Any
 import duckdb
 import msgspec
 
-from seam_core.columns import columns_of, reader, selection
+from seam_core.columns import reader, selection
 from seam_core.judge import EARLIEST, Reject, judge
-from seam_core.lines import BOM, LINE_MAX, Block, LazyOffsets, LogFile, TooLong, stat_log
+from seam_core.lines import BOM, LINE_MAX, Block, LazyOffsets, LogFile, TooLong, pieces, stat_log
 from seam_core.records import Log
 
 DIRECT_MIN = 16 * 2**20  # from this size DuckDB reads the file itself
 OBJECT_MIN = 16 * 2**20  # DuckDB's own bound on one line; raised when a longer one comes
-HASH_MASK = 2**64 - 1
 
 STAGE = """
 create or replace table stage as
@@ -32,31 +32,18 @@ select {selection}
 from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
 """
 
-# What DuckDB takes for JSON and the standard does not makes a line odd; odd lines are judged one by one.
-ODD = "regexp_matches(json, ',\\s*[}\\]]') or contains(json, 'NaN') or contains(json, 'Infinity')"
-
-SCAN = f"""
-select count(*), coalesce(sum(strlen(json)), 0), coalesce(sum(hash(json)), 0), count(*) filter ({ODD})
-from read_ndjson_objects($path, maximum_object_size = $object_max)
-"""
-
-ODD_ROWS = f"""
-with numbered as (
-    select row_number() over () - 1 as place, {ODD} as odd
-    from read_ndjson_objects($path, maximum_object_size = $object_max)
-)
-select place from numbered where odd order by place
-"""
-
+# What DuckDB takes for JSON and the standard does not. Lines that pass through blocks and hold it are judged one by one.
+ODD = re.compile(rb",\s*[}\]]|NaN|Infinity")
 BAD_LINES = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException)  # a bug in our SQL is none of these
 
 OUTCOMES = """
 with pairs as (
-    select $first_row + rowid as run, unnest(json_keys(results)) as case_id, unnest(json_extract(results, '$.*')) as outcome
+    select $first_row + rowid as run, unnest(json_keys(results)) as case_id, unnest(json_extract(results, '$.*'))::varchar as outcome
     from stage
     where kept
 )
-insert into outcomes select run, case_id, outcome::varchar = '"pass"' from pairs
+insert into outcomes
+select run, case_id, case outcome when '"pass"' then true when '"fail"' then false end from pairs
 """
 
 Piece = tuple[int, int, bytes]  # offset, physical line from 0, the line
@@ -64,17 +51,18 @@ Piece = tuple[int, int, bytes]  # offset, physical line from 0, the line
 
 @dataclass(frozen=True)
 class Part:
-    """Rows from `first_row` on: the offset and the physical line (from 0; None: consecutive from `first_line`) of each."""
+    """Rows from `first_row` on: the offset and the physical line (from 0) of each; lazy offsets find the line themselves."""
 
     first_row: int
     offsets: Sequence[int]
-    first_line: int
-    lines: Sequence[int] | None = None
+    lines: Sequence[int] = ()
 
     def line_of(self, row: int) -> int:
         """Physical line number, from 1."""
         at = row - self.first_row
-        return 1 + (self.first_line + at if self.lines is None else int(self.lines[at]))
+        if isinstance(self.offsets, LazyOffsets):
+            return self.offsets.line_of(at)
+        return 1 + int(self.lines[at])
 
 
 @dataclass
@@ -84,17 +72,16 @@ class LogState:
     log: Log
     file: LogFile | None = None
     consumed: int = 0
-    n_lines: int = 0
+    n_lines: int | None = 0  # physical lines consumed; None: not counted
     n_rows: int = 0
     parts: list[Part] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
-    digest: int = 0  # sum of the hashes of the lines kept: the same for any order
     repeated: int = 0
     rewritten: int = 0
     fingerprint: str = ""
     pending: bool = False
     open_rows: int = 0  # rows of a last line that has no newline yet, and the sums without it:
-    without_tail: tuple[int, int, int, int] | None = None  # rejects, repeated, rewritten, digest
+    without_tail: tuple[int, int, int] | None = None  # rejects, repeated, rewritten
     error: str = ""  # why the file could not be read at all
 
     @property
@@ -120,7 +107,7 @@ class LogState:
         if self.open_rows:
             con.execute(f"update {self.rows_table} set kept = false where rowid >= $row", {"row": self.n_rows - self.open_rows})
         if self.without_tail is not None:
-            n_rejects, self.repeated, self.rewritten, self.digest = self.without_tail
+            n_rejects, self.repeated, self.rewritten = self.without_tail
             del self.rejects[n_rejects:]
 
     def reject(self, line: int, path: str, reason: str) -> None:
@@ -130,19 +117,10 @@ class LogState:
 
 
 @dataclass(frozen=True)
-class Scan:
-    """What a second, untyped look at a file of lines found."""
-
-    n_rows: int
-    n_bytes: int  # without newlines
-    digest: int
-    odd: list[int]
-
-
-@dataclass(frozen=True)
 class Loader:
-    """What a load needs besides the log: the connection, a scratch file, the newest time believed, and whom to tell."""
+    """What a load needs besides the log: connections, a scratch file, the newest time believed, and whom to tell."""
 
+    root: duckdb.DuckDBPyConnection  # outlives the load
     con: duckdb.DuckDBPyConnection
     scratch: Path
     latest: datetime
@@ -166,51 +144,71 @@ class Loader:
         stop = file.tail_start(state.consumed)
         direct = state.consumed == 0 and stop == file.n_bytes and stop >= DIRECT_MIN and file.path.suffix not in (".gz", ".zst")
         if not (direct and self._append_file(state, file)):
-            for block in file.blocks(state.consumed, stop, state.n_lines):
+            for block in file.blocks(state.consumed, stop, self._lines_before(state, file)):
                 self._append_block(state, block)
                 self.tell(f"{file.path.name}: {min(1.0, block.start / max(stop, 1)):.0%} read")
         state.consumed = stop
         self._append_tail(state, file)
 
+    def _lines_before(self, state: LogState, file: LogFile) -> int:
+        if state.n_lines is None:
+            state.n_lines = file.count_lines(0, state.consumed)
+        return state.n_lines
+
     def _append_file(self, state: LogState, file: LogFile) -> bool:
-        """Load a whole clean file; False when it is not clean or changed meanwhile, and then nothing was loaded."""
+        """Load a whole file as DuckDB reads it; False when it will not or the file changed meanwhile, and then nothing was loaded."""
         self.tell(f"reading {file.path.name} ({file.n_bytes / 1e6:,.0f} MB)")
         try:
             n_rows = self._stage(state.log, file.path, OBJECT_MIN)
-            scan = self._scan(file.path, OBJECT_MIN)
         except BAD_LINES:
             return False
         found = stat_log(file.path)
-        if (found.st_dev, found.st_ino, found.st_size) != (*file.identity, file.n_bytes) or scan.n_rows != n_rows:
+        if (found.st_dev, found.st_ino, found.st_size) != (*file.identity, file.n_bytes):
             return False
-        if scan.n_bytes + n_rows == file.n_bytes:  # every line is a record and ends in one newline
-            part = Part(state.n_rows, LazyOffsets(file, file.n_bytes, n_rows), 0)
-            state.n_lines = n_rows
-        else:
-            part = self._place_lines(state, file)
+        if self._in_doubt():
+            part = self._place_lines(file)
             if len(part.offsets) != n_rows:
-                state.n_lines = 0
                 return False
-        self._move(state, part, scan)
+        else:
+            part = Part(0, LazyOffsets(file, file.n_bytes, n_rows, self._identity_check(state)))
+        state.n_lines = None
+        self._move(state, part)
         return True
 
-    def _place_lines(self, state: LogState, file: LogFile) -> Part:
+    def _place_lines(self, file: LogFile) -> Part:
         offsets, lines = array("q"), array("q")
         for block in file.blocks(0, file.n_bytes, 0):
             if isinstance(block, Block):
-                for offset, line, _ in _pieces(block):
+                for offset, line, _ in pieces(block):
                     offsets.append(offset)
                     lines.append(line)
-                state.n_lines = block.line + block.data.count(b"\n")
-        return Part(state.n_rows, offsets, 0, lines)
+        return Part(0, offsets, lines)
+
+    def _identity_check(self, state: LogState) -> Callable[[int, bytes], bool]:
+        """Whether a line is the one that became a row, told by its identity."""
+        key = state.log.key or "failure_signature"
+        decode = msgspec.json.Decoder(state.log.record).decode
+        con = self.root.cursor()  # lives as long as the offsets do
+
+        def is_right(row: int, line: bytes) -> bool:
+            found = con.execute(f"select {key} from {state.rows_table} where rowid = $row", {"row": row}).fetchall()
+            try:
+                return bool(found) and getattr(decode(line.removeprefix(BOM)), key) == found[0][0]
+            except msgspec.DecodeError:
+                return False
+
+        return is_right
 
     def _append_block(self, state: LogState, block: Block | TooLong) -> None:
         if isinstance(block, TooLong):
             state.reject(block.line + 1, "", f"longer than {LINE_MAX >> 20} MB ({block.n_bytes / 1e6:,.0f} MB)")
-            state.n_lines += 1
+            state.n_lines = block.line + 1
             return
         state.n_lines = block.line + block.data.count(b"\n")
-        self._append_pieces(state, list(_pieces(block)))
+        found = list(pieces(block))
+        if ODD.search(block.data):
+            found = [piece for piece in found if not (ODD.search(piece[2]) and self._shapeless(state, piece))]
+        self._append_pieces(state, found)
 
     def _append_pieces(self, state: LogState, pieces: list[Piece]) -> None:
         """Load lines, filtering in ever greater doubt: all, those of the right shape, those without any fault, one half at a time."""
@@ -231,13 +229,11 @@ class Loader:
         object_max = max(OBJECT_MIN, max(len(line) for _, _, line in pieces) + 1024)
         try:
             n_rows = self._stage(state.log, self.scratch, object_max)
-            scan = self._scan(self.scratch, object_max)
         except BAD_LINES:
             return False
-        if not n_rows == scan.n_rows == len(pieces):
+        if n_rows != len(pieces):
             return False
-        part = Part(state.n_rows, array("q", (piece[0] for piece in pieces)), 0, array("q", (piece[1] for piece in pieces)))
-        self._move(state, part, scan)
+        self._move(state, Part(state.n_rows, array("q", (piece[0] for piece in pieces)), array("q", (piece[1] for piece in pieces))))
         return True
 
     def _shapeless(self, state: LogState, piece: Piece) -> bool:
@@ -257,7 +253,7 @@ class Loader:
         """A last line without a newline counts if it is a whole record, else it is pending."""
         data = file.read(state.consumed, min(file.n_bytes - state.consumed, LINE_MAX))
         state.pending, state.open_rows = False, 0
-        state.without_tail = len(state.rejects), state.repeated, state.rewritten, state.digest
+        state.without_tail = len(state.rejects), state.repeated, state.rewritten
         if not data.removeprefix(BOM).strip():
             return
         try:
@@ -266,7 +262,7 @@ class Loader:
             state.pending = True
             return
         n_rows = state.n_rows
-        self._append_pieces(state, [(state.consumed, state.n_lines, data)])
+        self._append_pieces(state, [(state.consumed, self._lines_before(state, file), data)])
         state.open_rows = state.n_rows - n_rows
 
     def _stage(self, log: Log, path: Path, object_max: int) -> int:
@@ -276,47 +272,53 @@ class Loader:
         row = self.con.execute("select count(*) from stage").fetchone()
         return int(row[0]) if row else 0
 
-    def _scan(self, path: Path, object_max: int) -> Scan:
-        binds = {"path": str(path), "object_max": object_max}
-        n_rows, n_bytes, digest, n_odd = self.con.execute(SCAN, binds).fetchall()[0]
-        odd = [int(at) for (at,) in self.con.execute(ODD_ROWS, binds).fetchall()] if n_odd else []
-        return Scan(int(n_rows), int(n_bytes), int(digest), odd)
+    def _in_doubt(self) -> bool:
+        return bool(self.con.execute("select count(*) from stage where not kept or doubtful").fetchall()[0][0])
 
-    def _move(self, state: LogState, part: Part, scan: Scan) -> None:
+    def _move(self, state: LogState, part: Part) -> None:
         """Judge what the checks did not accept, then make the staged rows part of the log's table."""
-        refused = {int(at) for (at,) in self.con.execute("select rowid from stage where not kept").fetchall()}
-        doubtful = {int(at) for (at,) in self.con.execute("select rowid from stage where kept and doubtful").fetchall()}
-        bad = [at for at in sorted(refused.union(doubtful, scan.odd)) if self._is_bad(state, part, at, refused=at in refused)]
-        if len(bad) > len(refused):
+        refused = self._places("select rowid from stage where not kept")
+        doubtful = self._places("select rowid from stage where kept and doubtful")
+        if state.log.table == "runs":
+            first_row = state.n_rows
+            self.con.execute(OUTCOMES, {"first_row": first_row})
+            refused |= {run - first_row for run in self._bad_runs(first_row)}
+            self.con.execute("alter table stage drop column results")
+        bad = [place for place in sorted(refused | doubtful) if self._is_bad(state, part, place, refused=place in refused)]
+        if bad:
             self.con.execute("update stage set kept = false where rowid in (select unnest($bad))", {"bad": bad})
         self.con.execute("alter table stage drop column doubtful")
-        if state.log.table == "runs":
-            self.con.execute(OUTCOMES, {"first_row": state.n_rows})
-            self.con.execute("alter table stage drop column results")
         if state.n_rows == 0:
             self.con.execute(f"drop table if exists {state.rows_table}")
             self.con.execute(f"alter table stage rename to {state.rows_table}")
         else:
             self.con.execute(f"insert into {state.rows_table} from stage order by rowid")
-        state.digest = (state.digest + scan.digest - self._digest_of(state, part, bad)) & HASH_MASK
         state.n_rows += len(part.offsets)
         state.parts.append(part)
 
+    def _bad_runs(self, first_row: int) -> set[int]:
+        """Runs with a case that stands twice, or an outcome that is neither pass nor fail; their outcomes are taken out."""
+        bad = self._places("select distinct run from outcomes where passed is null")
+        total, distinct = self.con.execute(
+            "select count(*), count(distinct hash(run, case_id)) from outcomes where run >= $first_row", {"first_row": first_row}
+        ).fetchall()[0]
+        if total > distinct:
+            bad |= self._places(f"select run from outcomes where run >= {first_row} group by run, case_id having count(*) > 1")
+        if bad:
+            self.con.execute("delete from outcomes where run in (select unnest($bad))", {"bad": list(bad)})
+        return bad
+
+    def _places(self, sql: str) -> set[int]:
+        return {int(place) for (place,) in self.con.execute(sql).fetchall()}
+
     def _is_bad(self, state: LogState, part: Part, at: int, *, refused: bool) -> bool:
         assert state.file is not None
-        line = state.file.line_at(int(part.offsets[at]))
-        piece = (0, part.line_of(part.first_row + at) - 1, line)
+        piece = (0, part.line_of(part.first_row + at) - 1, state.file.line_at(int(part.offsets[at])))
         if not refused:
             return self._shapeless(state, piece)
         if not self._faulty(state, piece):
             state.reject(piece[1] + 1, "", "is not a record that can be read")
         return True
-
-    def _digest_of(self, state: LogState, part: Part, bad: list[int]) -> int:
-        if not bad or state.file is None:
-            return 0
-        lines = [state.file.line_at(int(part.offsets[at])).strip().decode() for at in bad]
-        return int(self.con.execute("select sum(hash(line)) from (select unnest($lines) as line)", {"lines": lines}).fetchall()[0][0])
 
 
 _decoders: dict[str, msgspec.json.Decoder[Any]] = {}
@@ -324,12 +326,3 @@ _decoders: dict[str, msgspec.json.Decoder[Any]] = {}
 
 def _decoder(log: Log) -> msgspec.json.Decoder[Any]:
     return _decoders.setdefault(log.table, msgspec.json.Decoder(log.record))
-
-
-def _pieces(block: Block) -> Iterator[Piece]:
-    """The lines of a block that are not blank."""
-    offset = block.start
-    for line, data in enumerate(block.data.split(b"\n"), block.line):
-        if data.strip() and data.strip() != BOM:
-            yield offset, line, data
-        offset += len(data) + 1

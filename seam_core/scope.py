@@ -12,7 +12,7 @@ A scope owns a cursor with its own temporary tables and views, which the axes re
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +23,8 @@ from seam_core.settings import Settings
 from seam_core.store import Store
 from seam_core.window import Window
 
-COPY_MAX = 200_000  # up to so many heals are copied out once; more are filtered anew at each use, which keeps memory flat
+COPY_MAX = 100_000  # windows up to so many heals are copied out once; more are filtered anew at each use, which keeps memory flat
+TEXTS_KEPT = 32_000_000  # characters of heal texts remembered, since several axes read the same ones
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 
 WINDOW_HEALS = """
@@ -56,6 +57,8 @@ class Scope:
     settings: Settings
     con: duckdb.DuckDBPyConnection
     flags: list[str] = field(default_factory=list)
+    _texts: dict[int, str | None] = field(default_factory=dict)
+    _n_characters: int = 0
 
     @property
     def start(self) -> datetime:
@@ -74,6 +77,20 @@ class Scope:
         """Keep a query's result as a temporary table."""
         self.con.execute(f"create or replace temp table {name} as {sql}", binds or None)
 
+    def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
+        """Each heal's text, in the order of the rows; texts asked for again come from memory, as far as it is kept."""
+        wanted = list(rows)
+        missing = iter(self.store.texts(row for row in wanted if row not in self._texts))
+        for row in wanted:
+            if row in self._texts:
+                yield self._texts[row]
+                continue
+            text = next(missing)
+            if self._n_characters < TEXTS_KEPT:
+                self._texts[row] = text
+                self._n_characters += len(text or "")
+            yield text
+
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A kept table as one dict a row, in its order."""
         result = self.con.execute(f"from {name}")
@@ -91,9 +108,10 @@ def open_scope(store: Store, window: Window, settings: Settings) -> Scope:
 
 def define_heals(scope: Scope) -> None:
     """Make ``window_heals`` and ``loop_heals`` from what is blocked so far."""
+    in_window = "select count(*) from heals where ts > (select start from span) and ts <= (select stop from span)"
+    kind = "table" if int(scope.one(in_window)[0]) <= COPY_MAX else "view"
     for name, sql in (("window_heals", WINDOW_HEALS), ("loop_heals", LOOP_HEALS)):
-        small = int(scope.one(f"select count(*) from ({sql})")[0]) <= COPY_MAX
-        scope.con.execute(f"create or replace temp {'table' if small else 'view'} {name} as {sql}")
+        scope.con.execute(f"create or replace temp {kind} {name} as {sql}")
 
 
 def insert_rows(scope: Scope, table: str, columns: str, rows: Iterable[tuple[Any, ...]]) -> None:

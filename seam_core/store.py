@@ -29,6 +29,19 @@ from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
 from seam_core.workspace import Workspace
 
 
+LEFT_OF_DIGEST = (
+    "row",
+    "assumed_utc",
+    "label_source",
+    "holdout_scope",
+    "has_break_glass",
+    "has_after_text",
+    "level",
+    "cycle",
+    "task_tokens",
+)
+
+
 @dataclass(frozen=True)
 class Refresh:
     """What a refresh found: rows added per table, and what was noticed about the files, in sentences."""
@@ -138,7 +151,11 @@ class Store:
 
     def digest(self) -> str:
         """sha256 over what was read, the same for any order of lines. It notices change; it does not prove its absence."""
-        parts = [f"{table}:{state.digest}" for table, state in sorted(self.states.items())]
+        con = self.cursor()
+        parts = []
+        for log in LOGS:
+            names = ", ".join(row[0] for row in con.execute(f"describe {log.table}").fetchall() if row[0] not in LEFT_OF_DIGEST)
+            parts.append(f"{log.table}:{con.execute(f'select count(*), sum(hash({names})) from {log.table}').fetchall()[0]}")
         return hashlib.sha256("\n".join([*parts, self.certified.digest]).encode()).hexdigest()
 
     def lines(self, table: str, rows: Iterable[int]) -> Iterator[bytes]:
@@ -232,7 +249,7 @@ class Store:
         self._con.execute(view)
 
     def _loader(self, con: duckdb.DuckDBPyConnection) -> Loader:
-        return Loader(con, Path(self._scratch.name) / "lines.jsonl", latest_time(self._now), self._tell)
+        return Loader(self._con, con, Path(self._scratch.name) / "lines.jsonl", latest_time(self._now), self._tell)
 
     def _fill_certified(self) -> None:
         self._con.execute("create or replace table certified (case_id varchar, passed boolean)")

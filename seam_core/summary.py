@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seam_core.axes.efficacy import DILUTED
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.words import AXIS_NAMES, count, listed, percent, points, signed
 
@@ -10,11 +11,6 @@ FOUR_SCORES = ("visible_before", "visible_after", "holdout_before", "holdout_aft
 
 LOOP_GAINS = """
 select count(*), avg(visible_after - visible_before), avg(holdout_after - holdout_before) from efficacy_loops
-"""
-
-# Only loops whose tokens and whose four scores are both known: cost and gain must speak of the same work.
-COST = """
-select sum(tokens_spent), sum(holdout_after - holdout_before) from efficacy_loops where tokens_spent is not null
 """
 
 
@@ -65,32 +61,6 @@ def missing_inputs(audit: Audit) -> dict[str, str]:
         return {axis: tellers[axis](audit) for axis in unscored}
 
 
-def cost_per_real_point(audit: Audit) -> float | None:
-    """Tokens spent for one held-out point gained, over the loops that log both; None when no tokens or no gain."""
-    tokens, gain = _cost(audit)
-    return tokens / (100 * gain) if tokens and gain is not None and points(gain) >= 1 else None
-
-
-def cost_sentence(audit: Audit) -> str:
-    """What a real point cost, or why that cannot be said."""
-    tokens, gain = _cost(audit)
-    cost = cost_per_real_point(audit)
-    if cost is not None and gain is not None and tokens is not None:
-        return f"{count(round(tokens), 'token')} for {signed(points(gain))} held-out {'point' if points(gain) == 1 else 'points'}, added up over loops"
-    if tokens is None or gain is None:
-        return "needs tokens_spent and all four scores on the heals of a loop"
-    if not tokens:
-        return "no tokens were spent"
-    lost = f"fell by {count(-points(gain), 'point')}" if points(gain) < 0 else "did not gain a whole point"
-    return f"{count(round(tokens), 'token')} were spent and held-out scores {lost}, added up over loops"
-
-
-def _cost(audit: Audit) -> tuple[float | None, float | None]:
-    with audit.scope.store.lock:
-        tokens, gain = audit.scope.one(COST)
-    return tokens, gain
-
-
 def _verdict(audit: Audit) -> str:
     low = below(audit)
     lines = thresholds(audit.settings)
@@ -98,7 +68,9 @@ def _verdict(audit: Audit) -> str:
     fine = [AXIS_NAMES[axis] for axis in scored if axis not in low]
     parts = [f"{AXIS_NAMES[axis]} {score_text(scored[axis], line=lines[axis])} is below {lines[axis]:.2f}" for axis in low]
     if fine:
-        parts.append(f"{listed(fine)} {'is' if len(fine) == 1 else 'are'} not below {'its' if len(fine) == 1 else 'their'} alert line")
+        parts.append(
+            f"{listed(fine)} {'is' if len(fine) == 1 else 'are'} not below {'its alert line' if len(fine) == 1 else 'their alert lines'}"
+        )
     unscored = [AXIS_NAMES[axis] for axis in AXES if axis not in scored]
     if unscored:
         parts.append(f"{listed(unscored)} {'is' if len(unscored) == 1 else 'are'} not scored")
@@ -131,7 +103,11 @@ def _efficacy(audit: Audit) -> str:
     n_loops, visible, held_out = audit.scope.one(LOOP_GAINS)
     parts = []
     if n_loops:
-        parts.append(f"on average a loop gained {signed(points(visible))} visible points and {signed(points(held_out))} held-out")
+        parts.append(
+            f"an average loop moved visible scores by {signed(points(visible))} points, held-out scores by {signed(points(held_out))}"
+        )
+    if e.by_loop is not None and e.score is not None and abs(e.score - e.by_loop) >= DILUTED - 1e-9:
+        parts.append(f"counted by loop the score would be {e.by_loop:.2f}")
     if e.trend.state in ("widening", "watch"):
         parts.append("the gap is widening" if e.trend.state == "widening" else "the gap may be widening")
     if e.contamination.n_contaminated:
@@ -142,25 +118,40 @@ def _efficacy(audit: Audit) -> str:
 
 def _aftermath(audit: Audit) -> str:
     a = audit.aftermath
-    broke = audit.scope.one("select count(*) filter (n_regressed > 0) from aftermath_rows")[0]
     if a.safety_regressions:
         heals = len({heal_id for heal_id, _ in a.safety_regressions})
         return f"{count(heals, 'heal')} broke a safety case, so the window scores 0; without that rule it would be {a.mean:.2f}."
-    compared = f"{count(a.n, 'heal')} with surface runs to compare"
-    return f"none of {compared} broke a case." if not broke else f"{broke:,} of {compared} broke a case that passed before."
+    broke = audit.scope.one("select count(*) filter (n_regressed > 0) from aftermath_rows")[0]
+    compared = f"{a.n:,} of {count(audit.counts['scored'], 'heal')} {'has' if a.n == 1 else 'have'} surface runs to compare"
+    if a.n == 1:
+        return f"{compared}; it broke {'cases that passed before' if broke else 'no case'}."
+    return f"{compared}; {f'{broke:,} of them broke cases that passed before' if broke else 'none of them broke a case'}."
+
+
+LOOPS = """
+select count(*) filter (returned > 0), count(*) filter (idle > 0), count(*) filter (extra_dips > 0), count(*) filter (capped), count(*)
+from loop_rows
+where basis is not null
+"""
 
 
 def _monotonicity(audit: Audit) -> str:
-    cap = audit.settings.depth_cap
-    returned, idle, dipped, capped, n = audit.scope.one(
-        "select count(*) filter (returned > 0), count(*) filter (idle > 0), count(*) filter (extra_dips > 0), count(*) filter (capped), count(*)"
-        " from loop_rows where basis is not null"
-    )
+    returned, idle, dipped, capped, n = audit.scope.one(LOOPS)
     parts = [f"{returned:,} went back to an earlier text"] if returned else []
     parts += [f"{idle:,} repeated a text unchanged"] if idle else []
-    parts += [f"{dipped:,} lost ground more than {count(audit.settings.free_dips, 'time')}"] if dipped else []
-    parts += [f"{capped:,} took {cap} cycles or more"] if capped else []
-    return f"of {count(n, 'loop')}, {listed(parts)}." if parts else f"none of {count(n, 'loop')} wandered."
+    parts += [f"{dipped:,} lost ground {_more_than(audit.settings.free_dips)}"] if dipped else []
+    parts += [f"{capped:,} took {audit.settings.depth_cap} cycles or more"] if capped else []
+    found = f"of {count(n, 'loop')}, {listed(parts)}" if parts else f"none of {count(n, 'loop')} wandered"
+    left_out = audit.monotonicity.left_out
+    return (
+        f"{found}; {count(left_out, 'more loop')} {'has' if left_out == 1 else 'have'} no score for every cycle."
+        if left_out
+        else f"{found}."
+    )
+
+
+def _more_than(dips: int) -> str:
+    return {0: "at least once", 1: "more than once"}.get(dips, f"more than {dips} times")
 
 
 def _drift(audit: Audit) -> list[str]:
@@ -181,14 +172,18 @@ def drift_sentence(audit: Audit) -> str:
     n_differ, n_cases = rows[a.drift_run]
     newest = f"in the newest full run {n_differ:,} of {n_cases:,} cases ({percent(n_differ, n_cases)}) differ from the certified baseline"
     line = f"the line is {audit.settings.drift_max * 100:g} %"
-    crossed = f", crossed in run {a.recertify_run}" if a.recertify_run != a.drift_run else ""
+    crossed = f", first reached in {a.recertify_run}" if a.recertify_run != a.drift_run else ""
     return f"{newest}; {line}{crossed}."
 
 
 def _budget(audit: Audit) -> list[str]:
     budget, settings = audit.budget, audit.settings
-    parts = [f"{budget.escalated:,} spent more than {settings.budget_escalated:g} times the task's tokens"] if budget.escalated else []
-    parts += [f"{budget.elevated:,} more than {settings.budget_elevated:g} times"] if budget.elevated else []
+    parts = (
+        [f"{count(budget.escalated, 'heal')} spent more than {settings.budget_escalated:g} times the task's tokens"]
+        if budget.escalated
+        else []
+    )
+    parts += [f"{count(budget.elevated, 'heal')} more than {settings.budget_elevated:g} times"] if budget.elevated else []
     return [f"Budget: {listed(parts)}."] if parts else []
 
 

@@ -9,17 +9,18 @@ from datetime import datetime, timedelta
 from statistics import median
 
 from seam_core.gates import Gate
-from seam_core.scope import Scope
+from seam_core.scope import BEGINNING, Scope
 
 TOLERANCE = 1e-9
 LOOPS_MIN = 8  # fewer say nothing
+LOOK_BACK_DAYS = (7, 90, None)
 WEEK = timedelta(days=7)  # both evaluations, a week apart, must agree
 
 # The newest loops by their last scored heal up to a moment.
 NEWEST_LOOPS = """
 select loop_id, max(ts) as last_ts
 from heals anti join blocked using (row)
-where ts <= $moment and visible_before is not null and visible_after is not null
+where ts > $since and ts <= $moment and visible_before is not null and visible_after is not null
   and holdout_before is not null and holdout_after is not null
 group by loop_id
 order by last_ts desc, loop_id desc
@@ -69,10 +70,7 @@ def judge_trend(scope: Scope, gate: Gate) -> Trend:
 
 def _look(scope: Scope, gate: Gate, moment: datetime) -> _Look:
     settings = scope.settings
-    while True:
-        scope.keep("trend_loops", NEWEST_LOOPS, moment=moment, n_loops=settings.trend_loops)
-        if not gate.stop("select row from heals semi join trend_loops using (loop_id)"):
-            break
+    _find_loops(scope, gate, moment)
     rows = scope.query(GAPS, moment=moment)
     means = [math.fsum(gaps) / len(gaps) for _, _, gaps in rows]
     scope.con.execute("create or replace temp table trend_rows (loop_id varchar, ts timestamptz, gap double)")
@@ -86,6 +84,18 @@ def _look(scope: Scope, gate: Gate, moment: datetime) -> _Look:
     rise, p = theil_sen_slope(means) * (len(means) - 1), mann_kendall_p(means)
     fires = len(means) >= settings.trend_loops and p < settings.trend_p - TOLERANCE and rise >= settings.trend_rise - TOLERANCE
     return _Look(len(means), rise, p, fires)
+
+
+def _find_loops(scope: Scope, gate: Gate, moment: datetime) -> None:
+    """Keep ``trend_loops``: looked for among the last days first, since whatever is newest lies there if it is there at all."""
+    for days in LOOK_BACK_DAYS:
+        since = moment - timedelta(days=days) if days else BEGINNING
+        while True:
+            scope.keep("trend_loops", NEWEST_LOOPS, since=since, moment=moment, n_loops=scope.settings.trend_loops)
+            if not gate.stop("select row from heals semi join trend_loops using (loop_id)"):
+                break
+        if scope.one("select count(*) from trend_loops")[0] >= scope.settings.trend_loops:
+            return
 
 
 def mann_kendall_p(values: list[float]) -> float:

@@ -19,29 +19,32 @@ where suite = 'surface'
 # The newest after run and the newest before run of each heal in the window, and how far the runs before it go.
 HEAL_RUNS = """
 with own as (
-    select h.heal_id, arg_max(r.run, r.position) filter (r.phase = 'after') as after_run,
-           arg_max(r.run, r.position) filter (r.phase = 'before') as before_run
+    select h.heal_id, any_value(h.ts) as ts, max(r.position) filter (r.phase = 'after') as after_position,
+           max(r.position) filter (r.phase = 'before') as before_position
     from window_heals h join surface_runs r using (heal_id)
     where r.phase in ('before', 'after')
     group by h.heal_id
-)
-select h.heal_id, h.ts, own.after_run, own.before_run,
-       coalesce((select max(position) from surface_runs r where r.ts <= h.ts), 0) as reach
-from own join window_heals h using (heal_id)
-where own.after_run is not null
+),
+moments as (select ts, max(position) as position from surface_runs group by ts)
+select own.heal_id, own.ts, a.run as after_run, b.run as before_run, coalesce(m.position, 0) as reach
+from own
+join surface_runs a on a.position = own.after_position
+left join surface_runs b on b.position = own.before_position
+asof left join moments m on own.ts >= m.ts
 """
 
-# What is known of each case before the earliest heal, and everything after that.
+# Of the cases asked for: the newest outcome before the earliest heal, and every one after that.
 RECENT_OUTCOMES = """
-with dated as (
-    select o.case_id, o.passed, r.position, r.phase, r.heal_id from outcomes o join surface_runs r using (run)
+with asked as (select distinct case_id from outcomes where run in (select after_run from heal_runs)),
+floor as (select min(reach) as position from heal_runs),
+dated as not materialized (
+    select o.case_id, o.passed, r.position, r.phase, r.heal_id
+    from outcomes o join surface_runs r using (run) semi join asked using (case_id)
 ),
-floor as (select min(reach) as position from heal_runs)
-select case_id, arg_max(passed, position) as passed, max(position) as position, arg_max(phase, position) as phase,
-       arg_max(heal_id, position) as heal_id
-from dated where position <= (from floor) group by case_id
+newest as (select case_id, max(position) as position from dated where position <= (from floor) group by case_id)
+select d.* from dated d join newest using (case_id, position)
 union all
-select case_id, passed, position, phase, heal_id from dated where position > (from floor)
+select * from dated where position > (from floor)
 """
 
 CASES = """
@@ -94,11 +97,14 @@ order by ts, heal_id
 
 # Full runs: every case of the surface is in them. Drift counts the cases that the baseline knows.
 DRIFT_ROWS = """
-with full_runs as (
-    select r.run from surface_runs r join outcomes o using (run) join surface s on s.id = o.case_id
+with long_runs as (
+    select run from outcomes group by run having count(*) >= (select count(*) from surface) and (select count(*) from surface) > 0
+),
+full_runs as (
+    select r.run from surface_runs r semi join long_runs using (run) join outcomes o using (run) join surface s on s.id = o.case_id
     where r.phase in ('after', 'nightly')
     group by r.run
-    having count(*) = (select count(*) from surface) and count(*) > 0
+    having count(*) = (select count(*) from surface)
 )
 select r.run_id, r.ts, r.heal_id, count(c.passed) as n_cases, count(*) filter (c.passed <> o.passed) as n_differ,
        n_differ / nullif(n_cases, 0) as drift

@@ -25,10 +25,16 @@ from healed
 order by failure_signature
 """
 
-# A failure counts against the newest heal before it; if even that is too old, all are.
+# Failures that may be a recurrence, and those that are. A failure counts against the newest heal before it; if even that is too old, all are.
+FOLLOWING = """
+select failure_signature, ts from failures
+where ts > (select start from span) and ts <= (select stop from span) + $follow_up
+  and failure_signature in (select failure_signature from window_heals)
+"""
+
 RECURRED = """
 select distinct f.failure_signature
-from failures f
+from following f
 asof join window_heals h on f.failure_signature = h.failure_signature and f.ts > h.ts
 where f.ts - h.ts <= $follow_up
 """
@@ -39,7 +45,7 @@ closed as (
     select distinct h.failure_signature, ends.last_ts from window_heals h join ends using (loop_id)
 )
 select distinct f.failure_signature
-from failures f
+from following f
 asof join closed c on f.failure_signature = c.failure_signature and f.ts > c.last_ts
 where f.ts - c.last_ts <= $follow_up
 """
@@ -142,6 +148,7 @@ def score(scope: Scope, gate: Gate) -> Signal:
         scope.keep("follow_up", "select $follow_up::interval as follow_up", follow_up=follow_up)
         gate.stop(LATER_HEALS)
     again, again_after = (RECURRED, RECURRED_AFTER_LOOP) if has_log else (HEALED_AGAIN, HEALED_AGAIN_AFTER_LOOP)
+    scope.keep("following", FOLLOWING, follow_up=follow_up)
     scope.keep("recurred", again, follow_up=follow_up)
     scope.keep("recurred_after_loop", again_after, follow_up=follow_up)
     scope.keep("missed_rows", MISSED)
