@@ -1,4 +1,4 @@
-"""The command line: ``python run_seam.py --heals heal_events.jsonl --window 7d`` prints the report and says by its exit code how it went."""
+"""The command line: ``python run_seam.py --heals heal_events.jsonl --window 7d`` prints the report; its exit code sums it up."""
 
 import sys
 

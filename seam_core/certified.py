@@ -29,9 +29,8 @@ def read_certified(path: Path) -> Certified:
     except OSError as error:
         return Certified(rejects=(Reject(path.name, 1, "", f"cannot be read ({error.strerror})"),))
     digest = hashlib.sha256(data).hexdigest()
-    pairs: list[tuple[str, Any]] = []
     try:
-        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=lambda found: pairs.append(found) or dict(found))
+        value = json.loads(data.decode("utf-8-sig"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         return Certified(rejects=(Reject(path.name, getattr(error, "lineno", 1), "", "not JSON: no baseline was read"),), digest=digest)
     if not isinstance(value, dict):

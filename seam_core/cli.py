@@ -53,7 +53,7 @@ def _run(arguments: Sequence[str]) -> int:
     return int(code or 0)
 
 
-def _report_command(  # noqa: PLR0913  one parameter per option
+def _report_command(
     heals: Annotated[Path, typer.Option(help="the heal log; other logs and seam.toml are looked for beside it")],
     window: Annotated[str, typer.Option(help="7d, 24h, 4w or all")] = "7d",
     as_of: Annotated[str | None, typer.Option(help="where the window ends: a date or a time (default: the newest heal)")] = None,

@@ -44,8 +44,8 @@ def _walk(record: type[Record], path: tuple[str, ...], *, required: bool) -> lis
     for field in msgspec.structs.fields(record):
         here = (*path, field.name)
         must = required and field.required
-        nested = next((arm for arm in _arms(hints[field.name])[0] if isinstance(arm, type) and issubclass(arm, msgspec.Struct)), None)
-        column = _column(field.name, here, hints[field.name], must)
+        nested = next((arm for arm in _arms(hints[field.name])[0] if isinstance(arm, type) and issubclass(arm, Record)), None)
+        column = _column(field.name, here, hints[field.name], required=must)
         if nested is not None and column.keep == "column":
             found += _walk(nested, here, required=must)
         else:
@@ -70,7 +70,7 @@ def _arms(hint: Any) -> tuple[list[Any], list[msgspec.Meta]]:
     return [hint], []
 
 
-def _column(name: str, path: tuple[str, ...], hint: Any, required: bool) -> Column:
+def _column(name: str, path: tuple[str, ...], hint: Any, *, required: bool) -> Column:
     arms, metas = _arms(hint)
     arm = arms[0]
     extra = {key: value for meta in reversed(metas) for key, value in (meta.extra or {}).items()}
@@ -100,7 +100,8 @@ def reader(log: Log) -> str:
 
 def selection(log: Log) -> str:
     """The select list of a load: the kept columns, ``assumed_utc`` where there is a time, ``kept`` (every
-    check passed) and ``doubtful`` (passed, but a long text may not have been a text)."""
+    check passed) and ``doubtful`` (passed, but a long text may not have been a text).
+    """
     used = [column for column in columns_of(log) if column.keep != "skip"]
     parts = [f"{_value(column)} as {column.name}" for column in used if column.keep == "column"]
     parts += [f"hash({_raw(column)}) as {column.name}_hash" for column in used if _is_long(column) or column.kind == "map"]
@@ -135,7 +136,8 @@ def _raw(column: Column) -> str:
 def _value(column: Column) -> str:
     raw = f"{_raw(column)}::varchar"
     if column.kind == "time":
-        return f"try_cast(case when ends_with({raw}, 'Z\"') and contains({raw}, 'T') then ({raw})[2:-2] else upper(({raw})[2:-2]) end as timestamptz)"
+        plain = f"ends_with({raw}, 'Z\"') and contains({raw}, 'T')"
+        return f"try_cast(case when {plain} then ({raw})[2:-2] else upper(({raw})[2:-2]) end as timestamptz)"
     if column.kind == "share":
         return f"try_cast({raw} as double)"
     if column.kind == "int":

@@ -171,7 +171,8 @@ def _additions(scope: Scope, gate: Gate) -> Iterator[tuple[str, Added]]:
 
 class Scanner:
     """Looks for an exam's n-grams in runs of added lines. Each distinct line is tokenised once; words that cross a line break
-    are looked at only where the two words at the break are neighbours somewhere in the exam."""
+    are looked at only where the two words at the break are neighbours somewhere in the exam.
+    """
 
     def __init__(self, exam: Exam) -> None:
         self._exam = exam

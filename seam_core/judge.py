@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -21,7 +21,7 @@ TRAILING_COMMA = re.compile(rb",\s*[}\]]")
 _TIME = re.compile(TIME_PATTERN[1:-1], re.ASCII)
 _MISSING = re.compile(r"missing required field `(\w+)`")
 _AT = re.compile(r" - at `\$\.?(.*)`$")
-_FOUND = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
+_FOUND = {dict: "an object", list: "a list", type(None): "null"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def judge(line: bytes, log: Log, *, latest: datetime) -> tuple[str, str] | None:
         return "", f"not JSON: {_plain(error.msg)} at character {error.pos + 1}"
     except RecursionError:
         return "", "not JSON that can be read: nested too deeply"
-    if not isinstance(value, dict):
+    if not isinstance(value, _Object):
         return "", f"must be an object, found {_found(value)}"
     if twice := _key_twice(log, value):
         return twice, "stands twice in one object"
@@ -96,12 +96,12 @@ def in_words(column: Column) -> str:
     return words[column.kind]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _decoder(log: Log) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(log.record)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _columns(log: Log) -> dict[tuple[str, ...], Column]:
     return {column.path: column for column in columns_of(log)}
 
@@ -136,14 +136,11 @@ def _plain(message: str) -> str:
 
 
 def _found(value: Any) -> str:
-    for kind, words in _FOUND.items():
-        if isinstance(value, kind):
-            break
-    else:
-        return f"{value!r}"[:40]
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f'"{value[:40]}"' if isinstance(value, str) else words
+    if isinstance(value, str):
+        return f'"{value[:40]}"'
+    return next((words for kind, words in _FOUND.items() if isinstance(value, kind)), f"{value!r}"[:40])
 
 
 def _in_words(error: msgspec.ValidationError, log: Log, value: dict[str, Any]) -> tuple[str, str]:

@@ -2,7 +2,8 @@
 
 A clean file of some size is read by DuckDB directly. Anything else, and whatever was appended, goes through in blocks of
 whole lines; a block that DuckDB refuses is filtered line by line and loaded again, so one bad line costs one block.
-Rows are loaded outside of any transaction, since DuckDB numbers uncommitted rows differently. Each row keeps its place: row n of a table is the n-th line that DuckDB was given, and `Part` says where that line starts.
+Rows are loaded outside of any transaction, since DuckDB numbers uncommitted rows differently.
+Each row keeps its place: row n of a table is the n-th line that DuckDB was given, and `Part` says where that line starts.
 """
 
 from __future__ import annotations

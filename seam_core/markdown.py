@@ -35,8 +35,8 @@ def _vector(found: Audit) -> list[str]:
 
 def _verdict(found: Audit) -> list[str]:
     lines = []
-    if found.aftermath.recertify_due:
-        run = escape(found.aftermath.recertify_run or "")
+    if found.aftermath.drift.due:
+        run = escape(found.aftermath.drift.first_due_run or "")
         lines.append(f"- **RECERTIFY is due**: the agent has drifted from its certified baseline since run {run}.")
     if found.counts["blocked"]:
         lines.append(f"- **{found.counts['blocked']} heals were stopped by the boundary gate.**")
@@ -53,7 +53,7 @@ def _parts(found: Audit) -> list[str]:
         f"- Signal: {s.tp} real, {s.fp} not real, {'unknown' if s.fn is None else s.fn} missed; recurrence {_share(s.recurrence)}.",
         f"- Efficacy: mean truth gap {_points(e.mean_truth_gap)}, by loop {_score(e.by_loop)}; trend {e.trend.state}; "
         f"contamination {_share(e.contamination.rate)}.",
-        f"- Aftermath: {len(a.safety_regressions)} safety regressions; anchored drift {_share(a.anchored_drift)}.",
+        f"- Aftermath: {len(a.safety_regressions)} safety regressions; anchored drift {_share(a.drift.anchored)}.",
         f"- Monotonicity: {m.extra_dips} extra dips, {m.returned} returns, {m.idle} idle cycles, {m.capped} loops at the cap.",
     ]
     unscored = [axis for axis in AXES if found.scores[axis] is None]

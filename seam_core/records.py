@@ -30,14 +30,14 @@ class Record(msgspec.Struct, frozen=True):
     """Base of every record: immutable, unknown keys allowed."""
 
 
-class Trigger(Record):
+class Trigger(Record, frozen=True):
     """Why the loop thought something had failed."""
 
     failure_signature: Annotated[Name, Meta(description="errortype:tool:context, deterministic; the join key of the Signal axis")]
     evidence: Annotated[Any, _kept("skip", "what the loop saw, in its own words")] = None
 
 
-class Change(Record):
+class Change(Record, frozen=True):
     """What the heal mutated."""
 
     target: Annotated[str | None, Meta(description="name of the mutated block, for example planner_prompt")] = None
@@ -45,14 +45,14 @@ class Change(Record):
     after_text: Annotated[str | None, _kept("presence", "the whole mutated block after the change")] = None
 
 
-class BreakGlass(Record):
+class BreakGlass(Record, frozen=True):
     """Who lifted a limit, and why."""
 
     by: Annotated[str | None, Meta(description="who lifted the limit")] = None
     reason: Annotated[str | None, Meta(description="why")] = None
 
 
-class Heal(Record):
+class Heal(Record, frozen=True):
     """One heal: one cycle of one repair loop."""
 
     heal_id: Annotated[Name, Meta(description="unique in the file")]
@@ -81,14 +81,14 @@ class Heal(Record):
     break_glass: Annotated[BreakGlass | None, _kept("presence", "set when a person lifted the budget limit")] = None
 
 
-class Failure(Record):
+class Failure(Record, frozen=True):
     """One real failure that was seen, healed or not."""
 
     ts: Annotated[Time, Meta(description="when it was seen")]
     failure_signature: Annotated[Name, Meta(description="errortype:tool:context")]
 
 
-class SuiteRun(Record):
+class SuiteRun(Record, frozen=True):
     """One run of a case suite."""
 
     run_id: Annotated[Name, Meta(description="unique in the file")]
@@ -104,7 +104,7 @@ class SuiteRun(Record):
     evidence: Annotated[Any, _kept("skip", "case_id → output text of at most 4 kB, or a URL")] = None
 
 
-class HeldOutCase(Record):
+class HeldOutCase(Record, frozen=True):
     """One case of the held-out or of the practice suite."""
 
     id: Annotated[Name, Meta(description="unique in the file")]
@@ -113,7 +113,7 @@ class HeldOutCase(Record):
     tags: Annotated[Any, _kept("skip", "list of labels")] = None
 
 
-class SurfaceCase(Record):
+class SurfaceCase(Record, frozen=True):
     """One regression case."""
 
     id: Annotated[Name, Meta(description="unique in the file")]
@@ -122,7 +122,7 @@ class SurfaceCase(Record):
     text: Annotated[str | None, Meta(description="the question")] = None
 
 
-class ProtectedBlock(Record):
+class ProtectedBlock(Record, frozen=True):
     """One block that no heal may touch."""
 
     id: Annotated[Name, Meta(description="unique in the file")]

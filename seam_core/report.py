@@ -54,14 +54,12 @@ class Audit:
     @property
     def scores(self) -> dict[str, float | None]:
         """Axis → score."""
-        parts = (self.signal, self.efficacy, self.aftermath, self.monotonicity)
-        return {axis: part.score for axis, part in zip(AXES, parts, strict=True)}
+        return {"S": self.signal.score, "E": self.efficacy.score, "A": self.aftermath.score, "M": self.monotonicity.score}
 
     @property
     def reasons(self) -> dict[str, str | None]:
         """Axis → why it is not scored."""
-        parts = (self.signal, self.efficacy, self.aftermath, self.monotonicity)
-        return {axis: part.reason for axis, part in zip(AXES, parts, strict=True)}
+        return {"S": self.signal.reason, "E": self.efficacy.reason, "A": self.aftermath.reason, "M": self.monotonicity.reason}
 
     @property
     def minimum(self) -> float | None:
@@ -72,7 +70,7 @@ class Audit:
     @property
     def exit_code(self) -> int:
         """2: a gate block, a due re-certification or a withheld axis; 1: an alert; else 0."""
-        if self.counts["blocked"] or self.aftermath.recertify_due or self.withheld:
+        if self.counts["blocked"] or self.aftermath.drift.due or self.withheld:
             return STOP
         return ALERT if self.alerts else OK
 
@@ -119,7 +117,7 @@ def report(found: Audit) -> dict[str, Any]:
         "gate_blocks": found.counts["blocked"],
         "budget_elevated": found.budget.elevated,
         "contamination": e.contamination.rate,
-        "recertify_due": a.recertify_due,
+        "recertify_due": a.drift.due,
         "budget_escalated": found.budget.escalated,
         "recall": s.recall,
         "min": found.minimum,
@@ -132,7 +130,7 @@ def report(found: Audit) -> dict[str, Any]:
             **_without(asdict(e), "trend", "contamination", "n_loops"),
             "trend": {"state": e.trend.state, "rise": e.trend.rise, "p": e.trend.p},
         },
-        "aftermath": _without(asdict(a), "mean", "drift_reason", "recertify_due", "recertify_run"),
+        "aftermath": {**_without(asdict(a), "mean", "drift"), "anchored_drift": a.drift.anchored, "drift_run": a.drift.run},
         "monotonicity": _without(asdict(m), "basis"),
         "settings": {**found.settings.changed(), "digest": found.digest},
     }
@@ -171,32 +169,26 @@ def _alerts(settings: Settings, parts: tuple[Signal, Efficacy, Aftermath, Monoto
 def _flags(scope: Scope, parts: tuple[Signal, Efficacy, Aftermath, Monotonicity], budget: Budget, counts: Mapping[str, int]) -> list[str]:
     """What a reader must know to read the numbers right, in sentences."""
     s, e, a, m = parts
-    flags = list(scope.store.notes())
-    if counts["heals"] == 0:
-        flags.append("the window holds no heal: nothing is scored")
-    if s.fn is None:
-        flags.append("no failure log: recall is unknown")
-    if s.left_out and s.n:
-        flags.append(f"{s.left_out} of {s.n_signatures} healed signatures have no label and are left out of precision")
-    if e.n and e.left_out:
-        flags.append(f"{e.left_out} of {counts['scored']} heals lack one of the four scores and are left out of E")
-    if e.contamination.reason and counts["scored"]:
-        flags.append(f"contamination is not measured: {e.contamination.reason}")
-    if e.contamination.n_first_texts and e.contamination.rate is not None:
-        flags.append(f"{e.contamination.n_first_texts} texts were the first of their target and count as added whole")
-    if a.n and a.left_out:
-        flags.append(f"{a.left_out} of {counts['scored']} heals have no surface run to compare and are left out of A")
-    if a.drift_reason:
-        flags.append(f"drift is unknown: {a.drift_reason}")
-    if m.left_out:
-        flags.append(f"{m.left_out} of {m.left_out + m.n} loops have no score for every cycle and are left out of M")
-    if m.basis["visible"]:
-        flags.append(f"{m.basis['visible']} of {m.n} loops are judged by the loop's own visible score")
-    if budget.unknown:
-        flags.append(f"budget ratio is unknown for {budget.unknown} of {counts['scored']} heals")
-    if counts["pending"]:
-        flags.append(f"{counts['pending']} half-written last lines are pending")
-    return flags + scope.flags
+    n = counts["scored"]
+    tested = e.contamination
+    said = [
+        (counts["heals"] == 0, "the window holds no heal: nothing is scored"),
+        (s.fn is None, "no failure log: recall is unknown"),
+        (s.n and s.left_out, f"{s.left_out} of {s.n_signatures} healed signatures have no label and are left out of precision"),
+        (e.n and e.left_out, f"{e.left_out} of {n} heals lack one of the four scores and are left out of E"),
+        (n and tested.reason, f"contamination is not measured: {tested.reason}"),
+        (
+            tested.rate is not None and tested.n_first_texts,
+            f"{tested.n_first_texts} texts were the first of their target: all of it was added",
+        ),
+        (a.n and a.left_out, f"{a.left_out} of {n} heals have no surface run to compare and are left out of A"),
+        (a.drift.reason, f"drift is unknown: {a.drift.reason}"),
+        (m.left_out, f"{m.left_out} of {m.left_out + m.n} loops have no score for every cycle and are left out of M"),
+        (m.basis["visible"], f"{m.basis['visible']} of {m.n} loops are judged by the loop's own visible score"),
+        (budget.unknown, f"budget ratio is unknown for {budget.unknown} of {n} heals"),
+        (counts["pending"], f"{counts['pending']} half-written last lines are pending"),
+    ]
+    return [*scope.store.notes(), *(sentence for holds, sentence in said if holds), *scope.flags]
 
 
 def _no_heal(store: Store) -> str:

@@ -28,7 +28,6 @@ from seam_core.loading import Loader, LogState
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
 from seam_core.workspace import Workspace
 
-
 LEFT_OF_DIGEST = (
     "row",
     "assumed_utc",
@@ -66,7 +65,8 @@ class _Text(msgspec.Struct):
 
 class Store:
     """One workspace in an in-memory DuckDB. Queries go through `cursor()`; `lock` is held while a report is computed,
-    so that a refresh never moves the ground under it."""
+    so that a refresh never moves the ground under it.
+    """
 
     def __init__(self, workspace: Workspace, *, now: datetime, tell: Callable[[str], None] | None = None) -> None:
         self.workspace = workspace

@@ -93,9 +93,11 @@ def _signal(audit: Audit) -> str:
     days = f"{audit.settings.recurrence_days:g}"
     parts = [f"{s.fp:,} of {count(s.n, 'labelled failure')} healed {'was' if s.fp == 1 else 'were'} not real"]
     if s.fn is not None:
-        parts.append(f"{s.fn:,} logged {'failure was' if s.fn == 1 else 'failures were'} never healed")
-    parts.append(f"{recurred:,} of {s.n_signatures:,} came back within {days} days")
-    return "; ".join(parts) + "."
+        parts.append(
+            f"{count(s.fn, 'logged failure was', 'logged failures were')} never healed" if s.fn else "no logged failure was missed"
+        )
+    parts.append(f"{f'{recurred:,} of {s.n_signatures:,}' if recurred else 'none'} came back within {days} days")
+    return _sentence(parts)
 
 
 def _efficacy(audit: Audit) -> str:
@@ -156,7 +158,7 @@ def _more_than(dips: int) -> str:
 
 def _drift(audit: Audit) -> list[str]:
     a = audit.aftermath
-    if not a.recertify_due:
+    if not a.drift.due:
         return []
     return [f"Re-certification is due: {drift_sentence(audit)}"]
 
@@ -169,10 +171,10 @@ def drift_sentence(audit: Audit) -> str:
             run_id: (n_differ, n_cases)
             for run_id, n_differ, n_cases in audit.scope.query("select run_id, n_differ, n_cases from drift_rows")
         }
-    n_differ, n_cases = rows[a.drift_run]
+    n_differ, n_cases = rows[a.drift.run]
     newest = f"in the newest full run {n_differ:,} of {n_cases:,} cases ({percent(n_differ, n_cases)}) differ from the certified baseline"
     line = f"the line is {audit.settings.drift_max * 100:g} %"
-    crossed = f", first reached in {a.recertify_run}" if a.recertify_run != a.drift_run else ""
+    crossed = f", first reached in {a.drift.first_due_run}" if a.drift.first_due_run != a.drift.run else ""
     return f"{newest}; {line}{crossed}."
 
 

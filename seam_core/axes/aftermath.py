@@ -116,6 +116,17 @@ order by r.position
 
 
 @dataclass(frozen=True)
+class Drift:
+    """How far the newest full run stands from the certified baseline (share of cases), and whether a person must look."""
+
+    anchored: float | None = None
+    run: str | None = None
+    reason: str | None = None
+    due: bool = False
+    first_due_run: str | None = None  # the first full run that reached the line
+
+
+@dataclass(frozen=True)
 class Aftermath:
     """The axis and its parts. Scores and shares in [0, 1]; counts are heals."""
 
@@ -125,11 +136,7 @@ class Aftermath:
     left_out: int
     safety_regressions: list[tuple[str, str]] = field(default_factory=list)
     mean: float | None = None  # without the safety floor
-    anchored_drift: float | None = None
-    drift_run: str | None = None
-    drift_reason: str | None = None
-    recertify_due: bool = False
-    recertify_run: str | None = None  # the first full run that reached the line
+    drift: Drift = Drift()
 
 
 def score(scope: Scope) -> Aftermath:
@@ -149,9 +156,14 @@ def score(scope: Scope) -> Aftermath:
     mean = math.fsum(a_heal for _, a_heal, _ in heals) / len(heals) if heals else None
     n_window = scope.one("select count(*) from window_heals")[0]
     _flag_cases(scope)
-    drift = _drift(scope)
     return Aftermath(
-        0.0 if safety else mean, None if heals else _reason(scope, n_window), len(heals), n_window - len(heals), safety, mean, **drift
+        0.0 if safety else mean,
+        None if heals else _reason(scope, n_window),
+        len(heals),
+        n_window - len(heals),
+        safety,
+        mean,
+        _drift(scope),
     )
 
 
@@ -177,13 +189,13 @@ def _flag_cases(scope: Scope) -> None:
         scope.flags.append(f"{strange} certified cases are not in surface.jsonl: they are left out of the drift")
 
 
-def _drift(scope: Scope) -> dict[str, object]:
+def _drift(scope: Scope) -> Drift:
     scope.keep("drift_rows", DRIFT_ROWS)
     if scope.store.certified.outcomes is None:
-        return {"drift_reason": "no certified.json"}
+        return Drift(reason="no certified.json")
     rows = scope.query("select run_id, drift from drift_rows where drift is not null")
     if not rows:
-        return {"drift_reason": "no full run of the surface"}
+        return Drift(reason="no full run of the surface")
     over = [run_id for run_id, drift in rows if drift >= scope.settings.drift_max - TOLERANCE]
     run_id, drift = rows[-1]
-    return {"anchored_drift": drift, "drift_run": run_id, "recertify_due": bool(over), "recertify_run": over[0] if over else None}
+    return Drift(drift, run_id, due=bool(over), first_due_run=over[0] if over else None)

@@ -35,13 +35,16 @@ group by loop_id
 """
 
 CYCLES = """
-select p.*, b.basis, case b.basis when 'score' then p.score when 'holdout' then p.holdout_after when 'visible' then p.visible_after end as value
+select p.*, b.basis,
+       case b.basis when 'score' then p.score when 'holdout' then p.holdout_after when 'visible' then p.visible_after end as value
 from ({positions}) p join loop_basis b using (loop_id)
 """
 
 DIPS = """
 with steps as (
-    select loop_id, value < lag(value) over (partition by loop_id order by position) - 1e-9 as is_dip from ({cycles}) where basis is not null
+    select loop_id, value < lag(value) over (partition by loop_id order by position) - 1e-9 as is_dip
+    from ({cycles})
+    where basis is not null
 )
 select loop_id, count(*) filter (is_dip) as dips from steps group by loop_id
 """

@@ -19,7 +19,8 @@ with healed as (
     from window_heals
     group by failure_signature
 )
-select healed.*, failure_signature in (from recurred) as recurred, failure_signature in (from recurred_after_loop) as recurred_after_loop,
+select healed.*, failure_signature in (from recurred) as recurred,
+       failure_signature in (from recurred_after_loop) as recurred_after_loop,
        last_ts + $follow_up <= $newest as followed_up
 from healed
 order by failure_signature
@@ -154,10 +155,10 @@ def score(scope: Scope, gate: Gate) -> Signal:
     scope.keep("missed_rows", MISSED)
     newest = scope.one("select max(ts) from (select ts from heals union all select ts from failures)")[0]
     scope.con.execute(SIGNATURES, {"follow_up": follow_up, "newest": newest})
-    return _score(scope, has_log)
+    return _score(scope, has_log=has_log)
 
 
-def _score(scope: Scope, has_log: bool) -> Signal:
+def _score(scope: Scope, *, has_log: bool) -> Signal:
     n, labelled, tp, recurred, recurred_after, followed_up = scope.one(COUNTS)
     fn = scope.one("select count(*) from missed_rows")[0] if has_log else None
     fp = labelled - tp
