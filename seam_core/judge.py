@@ -21,7 +21,7 @@ TRAILING_COMMA = re.compile(rb",\s*[}\]]")
 _TIME = re.compile(TIME_PATTERN[1:-1], re.ASCII)
 _MISSING = re.compile(r"missing required field `(\w+)`")
 _AT = re.compile(r" - at `\$\.?(.*)`$")
-_FOUND = {dict: "an object", list: "a list", type(None): "null"}
+_FOUND: dict[type, str] = {dict: "an object", list: "a list", type(None): "null"}
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,7 @@ class LazyOffsets(Sequence[int]):
         self._starts = [n_bytes]  # descending: where each block known so far begins …
         self._first_lines = [n_lines]  # … and the number of the first line that starts in it
         self._blocks: dict[int, array[int]] = {}
+        self._last_block: tuple[int, int, array[int]] = (0, 0, array("q"))
         self._placed: array[int] | None = None
         self._proven = n_lines  # rows from here on are known to be right
 
@@ -197,10 +198,14 @@ class LazyOffsets(Sequence[int]):
             self._place_all()
 
     def _find(self, index: int) -> int:
-        block = bisect_left(self._first_lines, -index, key=lambda line: -line)
-        if block not in self._blocks:
-            self._blocks[block] = self._read_block(block)
-        return self._blocks[block][index - self._first_lines[block]]
+        low, high, offsets = self._last_block
+        if not low <= index < high:
+            block = bisect_left(self._first_lines, -index, key=lambda line: -line)
+            if block not in self._blocks:
+                self._blocks[block] = self._read_block(block)
+            low, offsets = self._first_lines[block], self._blocks[block]
+            self._last_block = low, low + len(offsets), offsets
+        return offsets[index - low]
 
     def _extend(self) -> None:
         stop = self._starts[-1]

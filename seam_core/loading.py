@@ -9,6 +9,7 @@ Each row keeps its place: row n of a table is the n-th line that DuckDB was give
 from __future__ import annotations
 
 import re
+import tempfile
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,23 +29,28 @@ DIRECT_MIN = 16 * 2**20  # from this size DuckDB reads the file itself
 OBJECT_MIN = 16 * 2**20  # DuckDB's own bound on one line; raised when a longer one comes
 
 STAGE = """
-create or replace table stage as
+create or replace table {stage} as
 select {selection}
 from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
 """
 
 # What DuckDB takes for JSON and the standard does not. Lines that pass through blocks and hold it are judged one by one.
 ODD = re.compile(rb",\s*[}\]]|NaN|Infinity")
+RUNS_AT_ONCE = 4096
 BAD_LINES = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException)  # a bug in our SQL is none of these
 
 OUTCOMES = """
 with pairs as (
     select $first_row + rowid as run, unnest(json_keys(results)) as case_id, unnest(json_extract(results, '$.*'))::varchar as outcome
-    from stage
-    where kept
+    from {stage}
+    where kept and rowid >= $start and rowid < $stop
 )
 insert into outcomes
 select run, case_id, case outcome when '"pass"' then true when '"fail"' then false end from pairs
+"""
+
+UNFOLDED = """
+select count(*), count(distinct hash(run, case_id)), count(passed) from outcomes where run >= $low and run < $high
 """
 
 Piece = tuple[int, int, bytes]  # offset, physical line from 0, the line
@@ -119,24 +125,23 @@ class LogState:
 
 @dataclass(frozen=True)
 class Loader:
-    """What a load needs besides the log: connections, a scratch file, the newest time believed, and whom to tell."""
+    """What a load needs besides the log: connections, the newest time believed, and whom to tell."""
 
     root: duckdb.DuckDBPyConnection  # outlives the load
     con: duckdb.DuckDBPyConnection
-    scratch: Path
+    stage: str  # name of the table that a file is read into first
     latest: datetime
     tell: Callable[[str], None]
 
     def create(self, log: Log) -> None:
         """Make the log's table of rows, empty."""
-        self.scratch.write_bytes(b"")
-        self._stage(log, self.scratch, OBJECT_MIN)
-        self.con.execute("alter table stage drop column doubtful")
+        self._stage_bytes(log, b"")
+        self.con.execute(f"alter table {self.stage} drop column doubtful")
         if log.table == "runs":
             self.con.execute("create or replace table outcomes (run bigint, case_id varchar, passed boolean)")
-            self.con.execute("alter table stage drop column results")
+            self.con.execute(f"alter table {self.stage} drop column results")
         self.con.execute(f"drop table if exists {log.table}_rows")
-        self.con.execute(f"alter table stage rename to {log.table}_rows")
+        self.con.execute(f"alter table {self.stage} rename to {log.table}_rows")
 
     def append(self, state: LogState) -> None:
         """Load everything from `state.consumed` to the end of the file."""
@@ -226,10 +231,9 @@ class Loader:
         self._append_pieces(state, pieces[middle:])
 
     def _try_pieces(self, state: LogState, pieces: list[Piece]) -> bool:
-        self.scratch.write_bytes(b"".join(line + b"\n" for _, _, line in pieces))
         object_max = max(OBJECT_MIN, max(len(line) for _, _, line in pieces) + 1024)
         try:
-            n_rows = self._stage(state.log, self.scratch, object_max)
+            n_rows = self._stage_bytes(state.log, b"".join(line + b"\n" for _, _, line in pieces), object_max)
         except BAD_LINES:
             return False
         if n_rows != len(pieces):
@@ -266,48 +270,57 @@ class Loader:
         self._append_pieces(state, [(state.consumed, self._lines_before(state, file), data)])
         state.open_rows = state.n_rows - n_rows
 
+    def _stage_bytes(self, log: Log, data: bytes, object_max: int = OBJECT_MIN) -> int:
+        with tempfile.NamedTemporaryFile(prefix="seam-", suffix=".jsonl") as file:  # DuckDB reads files, and no range of one
+            file.write(data)
+            file.flush()
+            return self._stage(log, Path(file.name), object_max)
+
     def _stage(self, log: Log, path: Path, object_max: int) -> int:
-        sql = STAGE.format(selection=selection(log), reader=reader(log))
+        sql = STAGE.format(stage=self.stage, selection=selection(log), reader=reader(log))
         limits = {"earliest": EARLIEST, "latest": self.latest} if "$earliest" in sql else {}
         self.con.execute(sql, {"path": str(path), "object_max": object_max, **limits})
-        row = self.con.execute("select count(*) from stage").fetchone()
+        row = self.con.execute(f"select count(*) from {self.stage}").fetchone()
         return int(row[0]) if row else 0
 
     def _in_doubt(self) -> bool:
-        return bool(self.con.execute("select count(*) from stage where not kept or doubtful").fetchall()[0][0])
+        return bool(self.con.execute(f"select count(*) from {self.stage} where not kept or doubtful").fetchall()[0][0])
 
     def _move(self, state: LogState, part: Part) -> None:
         """Judge what the checks did not accept, then make the staged rows part of the log's table."""
-        refused = self._places("select rowid from stage where not kept")
-        doubtful = self._places("select rowid from stage where kept and doubtful")
+        refused = self._places(f"select rowid from {self.stage} where not kept")
+        doubtful = self._places(f"select rowid from {self.stage} where kept and doubtful")
         if state.log.table == "runs":
-            first_row = state.n_rows
-            self.con.execute(OUTCOMES, {"first_row": first_row})
-            refused |= {run - first_row for run in self._bad_runs(first_row)}
-            self.con.execute("alter table stage drop column results")
+            refused |= self._unfold_results(state.n_rows, len(part.offsets))
+            self.con.execute(f"alter table {self.stage} drop column results")
         bad = [place for place in sorted(refused | doubtful) if self._is_bad(state, part, place, refused=place in refused)]
         if bad:
-            self.con.execute("update stage set kept = false where rowid in (select unnest($bad))", {"bad": bad})
-        self.con.execute("alter table stage drop column doubtful")
+            self.con.execute(f"update {self.stage} set kept = false where rowid in (select unnest($bad))", {"bad": bad})
+        self.con.execute(f"alter table {self.stage} drop column doubtful")
         if state.n_rows == 0:
             self.con.execute(f"drop table if exists {state.rows_table}")
-            self.con.execute(f"alter table stage rename to {state.rows_table}")
+            self.con.execute(f"alter table {self.stage} rename to {state.rows_table}")
         else:
-            self.con.execute(f"insert into {state.rows_table} from stage order by rowid")
+            self.con.execute(f"insert into {state.rows_table} from {self.stage} order by rowid")
         state.n_rows += len(part.offsets)
         state.parts.append(part)
 
-    def _bad_runs(self, first_row: int) -> set[int]:
-        """Runs with a case that stands twice, or an outcome that is neither pass nor fail; their outcomes are taken out."""
-        bad = self._places("select distinct run from outcomes where passed is null")
-        total, distinct = self.con.execute(
-            "select count(*), count(distinct hash(run, case_id)) from outcomes where run >= $first_row", {"first_row": first_row}
-        ).fetchall()[0]
-        if total > distinct:
-            bad |= self._places(f"select run from outcomes where run >= {first_row} group by run, case_id having count(*) > 1")
+    def _unfold_results(self, first_row: int, n_rows: int) -> set[int]:
+        """Fill ``outcomes`` from the staged runs, some thousand at a time to keep memory flat; returns the places of runs with a
+        case that stands twice or an outcome that is neither pass nor fail, which are taken out again.
+        """
+        bad: set[int] = set()
+        for start in range(0, n_rows, RUNS_AT_ONCE):
+            stop = min(start + RUNS_AT_ONCE, n_rows)
+            span = {"low": first_row + start, "high": first_row + stop}
+            self.con.execute(OUTCOMES.format(stage=self.stage), {"first_row": first_row, "start": start, "stop": stop})
+            total, distinct, valid = self.con.execute(UNFOLDED, span).fetchall()[0]
+            if not total == distinct == valid:
+                bad |= self._places(f"select run from outcomes where run >= {first_row + start} group by run, case_id having count(*) > 1")
+                bad |= self._places(f"select run from outcomes where run >= {first_row + start} and passed is null")
         if bad:
             self.con.execute("delete from outcomes where run in (select unnest($bad))", {"bad": list(bad)})
-        return bad
+        return {run - first_row for run in bad}
 
     def _places(self, sql: str) -> set[int]:
         return {int(place) for (place,) in self.con.execute(sql).fetchall()}

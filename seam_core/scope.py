@@ -80,16 +80,27 @@ class Scope:
     def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
         """Each heal's text, in the order of the rows; texts asked for again come from memory, as far as it is kept."""
         wanted = list(rows)
-        missing = iter(self.store.texts(row for row in wanted if row not in self._texts))
+        absent = list(dict.fromkeys(row for row in wanted if row not in self._texts))
+        reading = zip(absent, self.store.texts(absent), strict=True)
+        upcoming = iter(absent)
+        expected = next(upcoming, None)
         for row in wanted:
-            if row in self._texts:
-                yield self._texts[row]
-                continue
-            text = next(missing)
-            if self._n_characters < TEXTS_KEPT:
-                self._texts[row] = text
-                self._n_characters += len(text or "")
-            yield text
+            if row == expected:
+                self._remember(*next(reading))
+                expected = next(upcoming, None)
+            yield self.text(row)
+
+    def text(self, row: int) -> str | None:
+        """One heal's text."""
+        if row not in self._texts:
+            self._remember(row, next(self.store.texts([row])))
+        return self._texts[row]
+
+    def _remember(self, row: int, text: str | None) -> None:
+        self._texts[row] = text
+        self._n_characters += len(text or "")
+        while self._n_characters > TEXTS_KEPT and len(self._texts) > 1:
+            self._n_characters -= len(self._texts.pop(next(iter(self._texts))) or "")
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A kept table as one dict a row, in its order."""

@@ -8,9 +8,9 @@ kept, with that number as ``row``. Texts stay in the file and are read by offset
 from __future__ import annotations
 
 import hashlib
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from seam_core.loading import Loader, LogState
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
 from seam_core.workspace import Workspace
 
+READERS = 2  # logs read at once; each reader is DuckDB's, which uses every core for a large file
 LEFT_OF_DIGEST = (
     "row",
     "assumed_utc",
@@ -76,7 +77,6 @@ class Store:
         self.certified = Certified()
         self._now = now
         self._tell = tell or (lambda sentence: None)
-        self._scratch = tempfile.TemporaryDirectory(prefix="seam-", ignore_cleanup_errors=True)
         self._con = duckdb.connect()
         self._con.execute("set enable_progress_bar = false")  # it would print to standard output
         for log in LOGS:
@@ -91,12 +91,11 @@ class Store:
         return con
 
     def close(self) -> None:
-        """Give memory, files and the scratch folder back."""
+        """Give memory and files back."""
         self._con.close()
         for state in self.states.values():
             if state.file:
                 state.file.close()
-        self._scratch.cleanup()
 
     def refresh(self, *, now: datetime | None = None) -> Refresh:
         """Read what was appended since the last call; a replaced, shrunk or edited file is read anew and noted.
@@ -105,13 +104,10 @@ class Store:
         """
         with self.lock:
             self._now = now or self._now
-            added: dict[str, int] = {}
-            notes: list[str] = []
-            for log in LOGS:
-                rows_before, file_before = self.states[log.table].n_rows, self.states[log.table].file
-                notes += self._refresh_log(log)
-                state = self.states[log.table]
-                added[log.table] = state.n_rows - (rows_before if state.file is file_before else 0)
+            with ThreadPoolExecutor(max_workers=READERS) as pool:
+                found = list(pool.map(self._refresh_log, LOGS))
+            added = {log.table: n_rows for log, (n_rows, _) in zip(LOGS, found, strict=True)}
+            notes = [note for _, some in found for note in some]
             baseline = read_certified(self.workspace.fixtures / CERTIFIED_FILE)
             if baseline != self.certified:
                 notes += [f"{CERTIFIED_FILE} changed"] if self.version else []
@@ -180,7 +176,15 @@ class Store:
                 raise UnreadableLogError(f"{self.workspace.heals}: was changed while it was being read; read it again") from None
             yield found.change.after_text if found.change else None
 
-    def _refresh_log(self, log: Log) -> list[str]:
+    def _refresh_log(self, log: Log) -> tuple[int, list[str]]:
+        """Rows added to a log, and what was noticed about its file."""
+        before = self.states[log.table]
+        rows_before, file_before = before.n_rows, before.file
+        notes = self._read_log(log)
+        state = self.states[log.table]
+        return state.n_rows - (rows_before if state.file is file_before else 0), notes
+
+    def _read_log(self, log: Log) -> list[str]:
         state = self.states[log.table]
         path = self.workspace.file_of(log)
         notes: list[str] = []
@@ -224,7 +228,7 @@ class Store:
         try:
             state.reopen_tail(con)
             first_row = state.n_rows
-            self._loader(con).append(state)
+            self._loader(con, state.log).append(state)
             if state.n_rows > first_row:
                 duplicates.settle(con, state, first_row=first_row)
         except BaseException:
@@ -244,12 +248,13 @@ class Store:
 
     def _clear(self, log: Log) -> None:
         """An empty table, and the view of the rows kept."""
-        self._loader(self._con).create(log)
-        view = f"create or replace view {log.table} as select rowid as row, * exclude (kept) from {log.table}_rows where kept"
-        self._con.execute(view)
+        con = self.cursor()
+        self._loader(con, log).create(log)
+        con.execute(f"create or replace view {log.table} as select rowid as row, * exclude (kept) from {log.table}_rows where kept")
+        con.close()
 
-    def _loader(self, con: duckdb.DuckDBPyConnection) -> Loader:
-        return Loader(self._con, con, Path(self._scratch.name) / "lines.jsonl", latest_time(self._now), self._tell)
+    def _loader(self, con: duckdb.DuckDBPyConnection, log: Log) -> Loader:
+        return Loader(self._con, con, f"stage_{log.table}", latest_time(self._now), self._tell)
 
     def _fill_certified(self) -> None:
         self._con.execute("create or replace table certified (case_id varchar, passed boolean)")

@@ -6,9 +6,13 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from seam_core.columns import TIME_PATTERN
 from seam_core.errors import WindowError
+from seam_core.words import cut
 
-_SPAN = re.compile(r"([1-9]\d{0,4})([hdw])")
+_SPAN = re.compile(r"([1-9]\d{0,4})([hdw])", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_TIME = re.compile(TIME_PATTERN[1:-1], re.ASCII)
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 ALL = "all"
 
@@ -45,12 +49,14 @@ def parse_span(text: str) -> timedelta | None:
 def parse_end(text: str) -> datetime:
     """The moment named by a date (its last moment, UTC) or an RFC 3339 time (no offset: UTC).  Raises WindowError."""
     try:
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        if _DATE.fullmatch(text):
             return datetime.combine(date.fromisoformat(text), time.max, UTC)
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise WindowError(f"{text}: write a time as 2026-06-09 or 2026-06-09T14:22:31Z") from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        if not _TIME.fullmatch(text):
+            raise ValueError(text)
+        moment = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text.upper()))
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise WindowError(f"{cut(text) or 'an empty text'} is no time: write it as 2026-06-09 or 2026-06-09T14:22:31Z") from None
 
 
 def make_window(span: str, *, end: datetime, first: datetime | None = None) -> Window:

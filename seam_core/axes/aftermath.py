@@ -11,7 +11,7 @@ TOLERANCE = 1e-9
 
 # Surface runs in order; a heal's own runs are found by its id.
 SURFACE_RUNS = """
-select row as run, run_id, ts, phase, heal_id, row_number() over (order by ts, run_id) as position
+select row as run, run_id, ts, phase, heal_id, n_results, row_number() over (order by ts, run_id) as position
 from runs
 where suite = 'surface'
 """
@@ -33,18 +33,39 @@ left join surface_runs b on b.position = own.before_position
 asof left join moments m on own.ts >= m.ts
 """
 
-# Of the cases asked for: the newest outcome before the earliest heal, and every one after that.
+# Of the cases asked for: the newest outcome before the earliest heal, and every one after that. A run that holds the whole surface
+# makes older runs matter only for cases that the surface does not know.
 RECENT_OUTCOMES = """
 with asked as (select distinct case_id from outcomes where run in (select after_run from heal_runs)),
-floor as (select min(reach) as position from heal_runs),
-dated as not materialized (
-    select o.case_id, o.passed, r.position, r.phase, r.heal_id
-    from outcomes o join surface_runs r using (run) semi join asked using (case_id)
+span as (select min(reach) as low, max(reach) as high from heal_runs),
+whole as (
+    select coalesce(max(position), 0) as position from surface_runs
+    where n_results >= (select count(*) from surface) and position <= (select low from span)
+      and run in (select run from full_runs)
 ),
-newest as (select case_id, max(position) as position from dated where position <= (from floor) group by case_id)
-select d.* from dated d join newest using (case_id, position)
+strange as (select case_id from asked where case_id not in (select id from surface)),
+near as (
+    select o.case_id, o.passed, r.position, r.phase, r.heal_id
+    from outcomes o join (select * from surface_runs where position >= (from whole) and position <= (select high from span)) r using (run)
+    semi join asked using (case_id)
+    union all
+    select o.case_id, o.passed, r.position, r.phase, r.heal_id
+    from outcomes o join (select * from surface_runs where position < (from whole)) r using (run)
+    semi join strange using (case_id)
+),
+newest as (select case_id, max(position) as position from near where position <= (select low from span) group by case_id)
+select n.* from near n join newest using (case_id, position)
 union all
-select * from dated where position > (from floor)
+select * from near where position > (select low from span)
+"""
+
+# Surface runs that hold every case of the surface.
+FULL_RUNS = """
+select r.run
+from (select run from surface_runs where n_results >= (select count(*) from surface)) r
+join outcomes o using (run) join surface s on s.id = o.case_id
+group by r.run
+having count(*) = (select count(*) from surface)
 """
 
 CASES = """
@@ -95,21 +116,13 @@ having count(passed_before) > 0
 order by ts, heal_id
 """
 
-# Full runs: every case of the surface is in them. Drift counts the cases that the baseline knows.
+# Drift counts the cases that the baseline knows.
 DRIFT_ROWS = """
-with long_runs as (
-    select run from outcomes group by run having count(*) >= (select count(*) from surface) and (select count(*) from surface) > 0
-),
-full_runs as (
-    select r.run from surface_runs r semi join long_runs using (run) join outcomes o using (run) join surface s on s.id = o.case_id
-    where r.phase in ('after', 'nightly')
-    group by r.run
-    having count(*) = (select count(*) from surface)
-)
 select r.run_id, r.ts, r.heal_id, count(c.passed) as n_cases, count(*) filter (c.passed <> o.passed) as n_differ,
        n_differ / nullif(n_cases, 0) as drift
 from full_runs join surface_runs r using (run) join outcomes o using (run) join surface s on s.id = o.case_id
 left join certified c on c.case_id = o.case_id
+where r.phase in ('after', 'nightly')
 group by r.run_id, r.ts, r.heal_id, r.position
 order by r.position
 """
@@ -146,6 +159,7 @@ def score(scope: Scope) -> Aftermath:
     """
     scope.keep("surface_runs", SURFACE_RUNS)
     scope.keep("heal_runs", HEAL_RUNS)
+    scope.keep("full_runs", FULL_RUNS)
     scope.keep("recent_outcomes", RECENT_OUTCOMES)
     scope.keep("surface_cases", CASES)
     if scope.one("select count(*) from surface_cases where is_circular")[0]:

@@ -123,37 +123,14 @@ def loop_score(extra_dips: int, revisits: int, *, capped: bool) -> float:
 def _revisits(scope: Scope) -> Iterator[tuple[str, int, int, int, int, bool, float]]:
     settings = scope.settings
     pairs = scope.query(PAIRS.format(positions=POSITIONS), window=settings.revisit_window)
-    texts = _RecentTexts(scope)
     n_long = 0
     for loop_id, earlier, later, earlier_row, later_row, before_row in pairs:
-        old, new = texts.of(earlier_row), texts.of(later_row)
+        old, new = scope.text(earlier_row) or "", scope.text(later_row) or ""
         alike = revisit_similarity(old, new, minimum=settings.similarity_min, method=settings.similarity_method)
         if alike is None:
             continue
-        idle = before_row is not None and texts.of(before_row) == new
+        idle = before_row is not None and (scope.text(before_row) or "") == new
         n_long += compares_lines(old, new)
         yield loop_id, earlier, later, earlier_row, later_row, idle, alike
     if n_long:
         scope.flags.append(f"{n_long} revisits were found by comparing lines, because a text is longer than 100,000 characters")
-
-
-class _RecentTexts:
-    """Texts by row, the last ones read kept; the pairs of one loop ask for the same few again and again."""
-
-    KEPT_CHARACTERS = 32_000_000
-
-    def __init__(self, scope: Scope) -> None:
-        self._store = scope.store
-        self._texts: dict[int, str] = {}
-        self._n_characters = 0
-
-    def of(self, row: int) -> str:
-        found = self._texts.get(row)
-        if found is None:
-            found = next(self._store.texts([row])) or ""
-            while self._texts and self._n_characters + len(found) > self.KEPT_CHARACTERS:
-                oldest = next(iter(self._texts))
-                self._n_characters -= len(self._texts.pop(oldest))
-            self._texts[row] = found
-            self._n_characters += len(found)
-        return found
