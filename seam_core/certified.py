@@ -6,9 +6,10 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from seam_core.judge import Reject
+from seam_core.errors import UnreadableLogError
+from seam_core.judge import JSONObject, Reject, describe, whole_number
+from seam_core.lines import is_there, stat_log
 
 
 @dataclass(frozen=True)
@@ -21,25 +22,35 @@ class Certified:
 
 
 def read_certified(path: Path) -> Certified:
-    """The baseline in ``certified.json``; entries that are neither pass nor fail are listed, the rest is used."""
+    """The baseline in ``certified.json``; entries that are neither pass nor fail, or stand twice, are listed, the rest is used."""
     try:
+        if not is_there(path):
+            return Certified()
+        stat_log(path)
         data = path.read_bytes()
-    except FileNotFoundError:
-        return Certified()
+    except UnreadableLogError as error:
+        return Certified(rejects=(Reject(path.name, 1, "", str(error).removeprefix(f"{path}: ")),))
     except OSError as error:
         return Certified(rejects=(Reject(path.name, 1, "", f"cannot be read ({error.strerror})"),))
     digest = hashlib.sha256(data).hexdigest()
     try:
-        value = json.loads(data.decode("utf-8-sig"))
+        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=JSONObject.of, parse_int=whole_number)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         return Certified(rejects=(Reject(path.name, getattr(error, "lineno", 1), "", "not JSON: no baseline was read"),), digest=digest)
-    if not isinstance(value, dict):
+    if not isinstance(value, JSONObject):
         return Certified(rejects=(Reject(path.name, 1, "", "must be an object of case_id → pass or fail"),), digest=digest)
-    return _checked(path.name, value, digest)
+    faults = {case: fault for case in value if (fault := _fault(value, case))}
+    outcomes = {case: outcome == "pass" for case, outcome in value.items() if case not in faults}
+    return Certified(outcomes, tuple(Reject(path.name, 1, _shown(case), fault) for case, fault in faults.items()), digest)
 
 
-def _checked(name: str, value: dict[str, Any], digest: str) -> Certified:
-    outcomes = {case: outcome == "pass" for case, outcome in value.items() if outcome in ("pass", "fail")}
-    bad = [case for case in value if case not in outcomes]
-    rejects = tuple(Reject(name, 1, case, f"must be pass or fail, found {json.dumps(value[case])[:40]}") for case in bad)
-    return Certified(outcomes, rejects, digest)
+def _fault(value: JSONObject, case: str) -> str | None:
+    if case in value.twice:
+        return "stands twice in one object"
+    if _shown(case) != case:
+        return "not Unicode: half of a surrogate pair"
+    return None if value[case] in ("pass", "fail") else f"must be pass or fail, found {describe(value[case])}"
+
+
+def _shown(case: str) -> str:
+    return case.encode("utf-8", "backslashreplace").decode()

@@ -31,6 +31,7 @@ class Column:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()  # keys of an object that is not taken apart; each holds text
     description: str = ""
 
 
@@ -84,7 +85,8 @@ def _column(name: str, path: tuple[str, ...], hint: Any, *, required: bool) -> C
     if kind == "text" and any(meta.min_length for meta in metas):
         low = 1
     description = next((meta.description for meta in metas if meta.description), "")
-    return Column(name, path, kind, extra.get("column", "column"), required, low, high, choices, description)
+    inner = tuple(field.name for field in msgspec.structs.fields(arm)) if kind == "object" else ()
+    return Column(name, path, kind, extra.get("column", "column"), required, low, high, choices, inner, description)
 
 
 def reader(log: Log) -> str:
@@ -143,13 +145,13 @@ def _value(column: Column) -> str:
     if column.kind == "share":
         return f"try_cast({raw} as double)"
     if column.kind == "int":
-        return f"try_cast({raw} as {'utinyint' if (column.high or 0) < 256 else 'bigint'})"
+        return f"try_cast({raw} as {'utinyint' if (column.high or 0) < 256 else 'integer' if (column.high or 0) < 2**31 else 'bigint'})"
     if column.kind == "bool":
         return f"{raw} = 'true'"
     if column.kind in ("map", "object"):
         return raw
     if column.kind == "choice":
-        return f"({raw})[2:-2]"
+        return f"try_cast(({raw})[2:-2] as enum ({', '.join(map(repr, column.choices))}))"
     return f"case when contains({raw}, '\\') then json_extract_string({_raw(column)}, '$') else ({raw})[2:-2] end"
 
 
@@ -170,6 +172,7 @@ def _check(column: Column) -> str:
     if column.kind == "choice":
         return f"{raw} in ({', '.join(repr(chr(34) + choice + chr(34)) for choice in column.choices)})"
     if column.kind in ("map", "object"):
-        return f"starts_with({raw}, '{{')"
+        texts = [f" and coalesce(json_type({_raw(column)}, '$.{key}') in ('VARCHAR', 'NULL'), true)" for key in column.inner]
+        return f"starts_with({raw}, '{{')" + "".join(texts)
     some = f" and {raw} <> '\"\"'" if column.low else ""
     return f"starts_with({raw}, '\"'){some}"

@@ -24,7 +24,7 @@ def cost_sentence(audit: Audit) -> str:
     if cost is not None and gain is not None and tokens is not None:
         return f"{count(round(tokens), 'token')} for {count(points(gain), 'held-out point')}, added up over loops"
     if tokens is None or gain is None:
-        return "needs tokens_spent and all four scores on the heals of a loop"
+        return "no loop logs both tokens_spent and all four scores"
     if not tokens:
         return "no tokens were spent"
     lost = f"fell by {count(-points(gain), 'point')}" if points(gain) < 0 else "did not gain a whole point"

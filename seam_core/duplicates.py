@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import duckdb
 
+from seam_core.judge import whole_number
 from seam_core.loading import LogState
 
 # Groups of rows that share an identity, when at least one of them is new.
@@ -54,4 +55,8 @@ def _settle_group(state: LogState, members: list[int]) -> Iterator[int]:
 def _canonical(state: LogState, rows: Iterable[int]) -> Iterator[str]:
     assert state.file is not None
     for line in state.file.lines_at(state.offset_of(row) for row in rows):
-        yield json.dumps(json.loads(line.decode("utf-8-sig")), sort_keys=True)
+        text = line.decode("utf-8-sig")
+        try:
+            yield json.dumps(json.loads(text, parse_int=whole_number), sort_keys=True)
+        except (json.JSONDecodeError, RecursionError):  # DuckDB reads a little more than the standard allows
+            yield text

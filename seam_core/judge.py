@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -17,7 +18,16 @@ from seam_core.records import Log
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 FUTURE = timedelta(days=1)  # a clock may run ahead by so much
-TRAILING_COMMA = re.compile(rb",\s*[}\]]")
+DEPTH_MAX = 127  # DuckDB reads no deeper
+DIGITS_MAX = 4300  # Python converts no longer integer
+# What DuckDB takes for JSON and the standard does not: a comma before a closing bracket, nan and inf, odd white space. One expression
+# each, since one that starts with a single character is found fast.
+_NO_NUMBER = rb"-?(?:[nN][aA][nN]|[iI][nN][fF])"
+_ODD = tuple(
+    re.compile(start + rb"\s*" + rest)
+    for start, rest in ((b",", rb"(?:[}\]]|" + _NO_NUMBER + b")"), (b":", _NO_NUMBER), (rb"\[", _NO_NUMBER))
+)
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _TIME = re.compile(TIME_PATTERN[1:-1], re.ASCII)
 _MISSING = re.compile(r"missing required field `(\w+)`")
 _AT = re.compile(r" - at `\$\.?(.*)`$")
@@ -38,10 +48,18 @@ class _NotJSONError(ValueError):
     pass
 
 
-class _Object(dict[str, Any]):
+class JSONObject(dict[str, Any]):
     """A JSON object that remembers which keys stood twice in it."""
 
     twice: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, pairs: list[tuple[str, Any]]) -> JSONObject:
+        """The object of some pairs; a later value replaces an earlier one."""
+        found = cls(pairs)
+        if len(found) < len(pairs):
+            found.twice = tuple(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        return found
 
 
 def judge(line: bytes, log: Log, *, latest: datetime) -> tuple[str, str] | None:
@@ -54,15 +72,17 @@ def judge(line: bytes, log: Log, *, latest: datetime) -> tuple[str, str] | None:
     except UnicodeDecodeError as error:
         return "", f"not UTF-8: byte {error.start + 1} of the line is {line[error.start]:#04x}"
     try:
-        value = json.loads(text, object_pairs_hook=_remember_twice, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=JSONObject.of, parse_constant=_no_constant, parse_int=whole_number)
     except _NotJSONError as error:
         return "", str(error)
     except json.JSONDecodeError as error:
-        return "", f"not JSON: {_plain(error.msg)} at character {error.pos + 1}"
+        return "", f"not JSON: {_plain(error.msg).removesuffix(' at')} at character {error.pos + 1}"
     except RecursionError:
         return "", "not JSON that can be read: nested too deeply"
-    if not isinstance(value, _Object):
-        return "", f"must be an object, found {_found(value)}"
+    if not isinstance(value, JSONObject):
+        return "", f"must be an object, found {describe(value)}"
+    if _is_deep(value):
+        return "", f"nested more than {DEPTH_MAX} deep"
     if twice := _key_twice(log, value):
         return twice, "stands twice in one object"
     try:
@@ -70,13 +90,23 @@ def judge(line: bytes, log: Log, *, latest: datetime) -> tuple[str, str] | None:
     except msgspec.ValidationError as error:
         return _in_words(error, log, value)
     except msgspec.DecodeError as error:
-        return "", f"not JSON: {_plain(str(error))}"
+        return "", "not Unicode: half of a surrogate pair" if _HALF_PAIR.search(text) else f"not JSON: {_plain(str(error))}"
     return _judge_times(log, value, latest)
+
+
+def is_odd(data: bytes) -> bool:
+    """Whether some bytes of a log may hold what DuckDB takes for JSON and the standard does not."""
+    return b"\x0b" in data or b"\x0c" in data or any(pattern.search(data) for pattern in _ODD)
+
+
+def whole_number(digits: str) -> int | float:
+    """A JSON integer; infinite when it has more digits than Python converts."""
+    return int(digits) if len(digits) <= DIGITS_MAX else float("inf")
 
 
 def latest_time(now: datetime) -> datetime:
     """The newest time that a line may carry."""
-    return now + FUTURE
+    return now + min(FUTURE, datetime.max.replace(tzinfo=UTC) - now)
 
 
 def in_words(column: Column) -> str:
@@ -96,6 +126,15 @@ def in_words(column: Column) -> str:
     return words[column.kind]
 
 
+def describe(value: Any) -> str:
+    """A JSON value in words; a short one as it is."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value[:40], ensure_ascii=False)
+    return next((words for kind, words in _FOUND.items() if isinstance(value, kind)), f"{value!r}"[:40])
+
+
 @cache
 def _decoder(log: Log) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(log.record)
@@ -106,25 +145,28 @@ def _columns(log: Log) -> dict[tuple[str, ...], Column]:
     return {column.path: column for column in columns_of(log)}
 
 
-def _remember_twice(pairs: list[tuple[str, Any]]) -> _Object:
-    found = _Object(pairs)
-    if len(found) < len(pairs):
-        found.twice = tuple(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-    return found
-
-
-def _key_twice(log: Log, value: _Object) -> str | None:
+def _key_twice(log: Log, value: JSONObject) -> str | None:
     """The first key of this format that stands twice; what stands under keys we do not know is not ours to judge."""
     for path, column in _columns(log).items():
         inner: Any = value
         for part in path[:-1]:
             inner = inner.get(part) if isinstance(inner, dict) else None
-        if column.keep != "skip" and isinstance(inner, _Object) and path[-1] in inner.twice:
+        if column.keep != "skip" and isinstance(inner, JSONObject) and path[-1] in inner.twice:
             return ".".join(path)
         last = inner.get(path[-1]) if isinstance(inner, dict) else None
-        if column.kind == "map" and isinstance(last, _Object) and last.twice:
+        if column.kind == "map" and isinstance(last, JSONObject) and last.twice:
             return f"{path[-1]}.{last.twice[0]}"
     return next((key for key in value.twice if key in {path[0] for path, column in _columns(log).items() if column.keep != "skip"}), None)
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEPTH_MAX):
+        inner = [child for outer in level for child in (outer.values() if isinstance(outer, dict) else outer)]
+        level = [child for child in inner if isinstance(child, (dict, list))]
+        if not level:
+            return False
+    return True
 
 
 def _no_constant(name: str) -> Any:
@@ -133,14 +175,6 @@ def _no_constant(name: str) -> Any:
 
 def _plain(message: str) -> str:
     return message.removeprefix("JSON is malformed: ").rstrip(".").lower()
-
-
-def _found(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f'"{value[:40]}"'
-    return next((words for kind, words in _FOUND.items() if isinstance(value, kind)), f"{value!r}"[:40])
 
 
 def _in_words(error: msgspec.ValidationError, log: Log, value: dict[str, Any]) -> tuple[str, str]:
@@ -152,15 +186,17 @@ def _in_words(error: msgspec.ValidationError, log: Log, value: dict[str, Any]) -
         return ".".join((*path, missing.group(1))), "is missing; every record needs it"
     if where.endswith("[...]"):
         name, outcome = next(((k, v) for k, v in value.get(path[0], {}).items() if v not in ("pass", "fail")), ("", None))
-        return f"{path[0]}.{name}", f"must be pass or fail, found {_found(outcome)}"
+        return f"{path[0]}.{name}", f"must be pass or fail, found {describe(outcome)}"
     inner: Any = value
     for part in path:
         inner = inner.get(part) if isinstance(inner, dict) else None
-    if isinstance(inner, float) and inner in (float("inf"), float("-inf")):
-        return ".".join(path), "is too large for a number"
     column = _columns(log).get(path)
-    expected = in_words(column) if column else "an object"
-    return ".".join(path), f"must be {expected}, found {_found(inner)}"
+    high = column.high if column and column.kind == "int" and column.high else math.inf
+    if isinstance(inner, (int, float)) and (math.isinf(inner) or inner > high >= 1000):
+        return ".".join(path), "is too large for a number"
+    parent = _columns(log).get(path[:-1])
+    expected = in_words(column) if column else "text" if parent else "an object"
+    return ".".join(path), f"must be {expected}, found {describe(inner)}"
 
 
 def _judge_times(log: Log, value: dict[str, Any], latest: datetime) -> tuple[str, str] | None:
@@ -168,7 +204,7 @@ def _judge_times(log: Log, value: dict[str, Any], latest: datetime) -> tuple[str
         return None
     text = value["ts"]
     if not _TIME.fullmatch(text):
-        return "ts", f"must be {in_words(_columns(log)[('ts',)])}, found {_found(text)}"
+        return "ts", f"must be {in_words(_columns(log)[('ts',)])}, found {describe(text)}"
     try:
         moment = datetime.fromisoformat(_microseconds(text.upper()))
     except ValueError:

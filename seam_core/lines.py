@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import tempfile
 import zlib
@@ -24,6 +25,7 @@ SAMPLE_BYTES = 4 * 2**10  # … and samples between them
 SAMPLES = 16
 RUN_GAP = 64 * 2**10  # offsets closer than this are read in one go …
 RUN_BYTES = 2**20  # … of at most this size
+BLANK = re.compile(rb"\n[ \t\r]*\n|\A[ \t\r]+\n")  # a blank line, or what may be the end of one that starts earlier
 BOM = b"\xef\xbb\xbf"
 SUFFIXES = ("", ".gz", ".zst")
 
@@ -152,8 +154,8 @@ class LazyOffsets(Sequence[int]):
     """Where each line of a file starts, blank lines left out. Found from the end backwards and kept, one MB of lines at a time,
     because a window mostly asks for the end of the file.
 
-    `is_right(row, line)` says whether a line is the one of that row. A blank line between would shift every row before it, so the
-    lowest row looked at proves all that follow; when it is not right, all lines are placed one by one.
+    A blank line would shift every row before it: when one is seen, all lines are placed one by one. `is_right(row, line)` says
+    whether a line is the one of that row; it is asked about the lowest row looked at, to notice a file that was changed.
     """
 
     def __init__(self, file: LogFile, n_bytes: int, n_lines: int, is_right: Callable[[int, bytes], bool]) -> None:
@@ -167,6 +169,7 @@ class LazyOffsets(Sequence[int]):
         self._last_block: tuple[int, int, array[int]] = (0, 0, array("q"))
         self._placed: array[int] | None = None
         self._proven = n_lines  # rows from here on are known to be right
+        self._has_blank = False  # a blank line was seen; a row is no longer found by counting newlines
 
     def __len__(self) -> int:
         return self._n_lines
@@ -189,10 +192,10 @@ class LazyOffsets(Sequence[int]):
         return 1 + self._file.count_lines(0, self[index])
 
     def _prove(self, index: int) -> None:
-        while self._first_lines[-1] > index and self._starts[-1] > 0:
+        while self._first_lines[-1] > index and self._starts[-1] > 0 and not self._has_blank:
             self._extend()
         first = max(self._first_lines[-1], 0)
-        if self._first_lines[-1] >= 0 and self._is_right(first, self._file.line_at(self._find(first))):
+        if self._first_lines[-1] >= 0 and not self._has_blank and self._is_right(first, self._file.line_at(self._find(first))):
             self._proven = first
         else:
             self._place_all()
@@ -210,7 +213,9 @@ class LazyOffsets(Sequence[int]):
     def _extend(self) -> None:
         stop = self._starts[-1]
         start = max(0, stop - RUN_BYTES)
-        n_starts = self._file.read(max(0, start - 1), stop - max(0, start - 1) - 1).count(b"\n") + (start == 0)
+        data = self._file.read(max(0, start - 1), stop - max(0, start - 1))
+        n_starts = data.count(b"\n", 0, len(data) - 1) + (start == 0)
+        self._has_blank = bool(BLANK.search(b"\n" + data if start == 0 else data))
         self._starts.append(start)
         self._first_lines.append(self._first_lines[-1] - n_starts)
 
@@ -246,10 +251,21 @@ def pieces(block: Block) -> Iterator[tuple[int, int, bytes]]:
 
 def find_log(folder: Path, name: str) -> Path | None:
     """The log `name` in `folder`, plain or packed as .gz or .zst; None when there is none.  Two of them are an error."""
-    found = [folder / (name + suffix) for suffix in SUFFIXES if os.path.lexists(folder / (name + suffix))]
+    found = [folder / (name + suffix) for suffix in SUFFIXES if is_there(folder / (name + suffix))]
     if len(found) > 1:
         raise UnreadableLogError(f"{folder}: {' and '.join(path.name for path in found)} are both there; keep one of them")
     return found[0] if found else None
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is something of that name, be it a broken link.  Raises UnreadableLogError when that cannot be told."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None
+    return True
 
 
 def stat_log(path: Path) -> os.stat_result:
@@ -295,34 +311,39 @@ def _unpack(packed: IO[bytes], log: LogFile) -> IO[bytes]:
                 log.notes.append(f"{log.path.name} unpacks to more than {UNPACKED_MAX >> 30} GB; only so much was read")
                 break
     except (zlib.error, _zstd_error()) as error:
-        log.notes.append(f"{log.path.name} is damaged or cut off after {written:,} unpacked bytes ({error}); what came before was read")
+        log.notes.append(
+            f"{log.path.name} is damaged or cut off after {written:,} unpacked bytes ({error}); what came before was read"
+            if written
+            else f"{log.path.name} is not packed as its name says, or cut off at the start ({error})"
+        )
     plain.flush()
     return plain
 
 
 def _gunzip(packed: IO[bytes]) -> Iterator[bytes]:
-    unpacker = zlib.decompressobj(wbits=31)
+    unpacker: Any = None
     while data := packed.read(2**20):
         while data:
+            unpacker = unpacker or zlib.decompressobj(wbits=31)
             yield unpacker.decompress(data, 2**22)
-            if unpacker.unconsumed_tail:
-                data = unpacker.unconsumed_tail
-            elif unpacker.eof:
-                data, unpacker = unpacker.unused_data, zlib.decompressobj(wbits=31)
-                if data and not data.strip(b"\0"):
-                    return
-            else:
-                data = b""
-    if not unpacker.eof:
+            data = unpacker.unconsumed_tail
+            if unpacker.eof:  # another member may follow, or padding
+                data, unpacker = unpacker.unused_data.lstrip(b"\0"), None
+    if unpacker:
         raise zlib.error("the end is missing")
 
 
 def _unzstd(packed: IO[bytes]) -> Iterator[bytes]:
     import zstandard
 
-    with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True, closefd=False) as stream:
-        while data := stream.read(2**22):
-            yield data
+    unpacker: Any = None
+    while data := packed.read(2**14):  # a little at a time, since a frame may unpack to many times its size
+        while data:
+            unpacker = unpacker or zstandard.ZstdDecompressor().decompressobj()
+            yield unpacker.decompress(data)
+            data, unpacker = (unpacker.unused_data, None) if unpacker.eof else (b"", unpacker)
+    if unpacker:
+        raise zstandard.ZstdError("the end is missing")
 
 
 def _zstd_error() -> type[Exception]:

@@ -21,12 +21,13 @@ import duckdb
 import msgspec
 
 from seam_core.columns import reader, selection
-from seam_core.judge import EARLIEST, Reject, judge
-from seam_core.lines import BOM, LINE_MAX, Block, LazyOffsets, LogFile, TooLong, pieces, stat_log
+from seam_core.judge import EARLIEST, Reject, is_odd, judge
+from seam_core.lines import BOM, EDGE_BYTES, LINE_MAX, Block, LazyOffsets, LogFile, TooLong, pieces, stat_log
 from seam_core.records import Log
 
 DIRECT_MIN = 16 * 2**20  # from this size DuckDB reads the file itself
-OBJECT_MIN = 16 * 2**20  # DuckDB's own bound on one line; raised when a longer one comes
+GLOB = re.compile(r"[*?\[]|^~")  # what DuckDB would read into a file's name
+OBJECT_MIN = 4 * 2**20  # how long a line DuckDB is first told to expect: its buffers grow with it
 
 STAGE = """
 create or replace table {stage} as
@@ -34,23 +35,19 @@ select {selection}
 from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
 """
 
-# What DuckDB takes for JSON and the standard does not. Lines that pass through blocks and hold it are judged one by one.
-ODD = re.compile(rb",\s*[}\]]|NaN|Infinity")
 RUNS_AT_ONCE = 4096
 BAD_LINES = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException)  # a bug in our SQL is none of these
 
-OUTCOMES = """
+# Runs in which a case stands twice or an outcome is neither pass nor fail.
+BAD_RESULTS = """
 with pairs as (
-    select $first_row + rowid as run, unnest(json_keys(results)) as case_id, unnest(json_extract(results, '$.*'))::varchar as outcome
+    select rowid as place, unnest(json_keys(results)) as case_id, unnest(json_extract(results, '$.*'))::varchar as outcome
     from {stage}
     where kept and rowid >= $start and rowid < $stop
 )
-insert into outcomes
-select run, case_id, case outcome when '"pass"' then true when '"fail"' then false end from pairs
-"""
-
-UNFOLDED = """
-select count(*), count(distinct hash(run, case_id)), count(passed) from outcomes where run >= $low and run < $high
+select place from pairs
+group by place
+having count(*) > count(distinct hash(case_id)) or bool_or(outcome not in ('"pass"', '"fail"'))
 """
 
 Piece = tuple[int, int, bytes]  # offset, physical line from 0, the line
@@ -96,6 +93,12 @@ class LogState:
         """The table of every row, kept or not."""
         return f"{self.log.table}_rows"
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What moves whenever anything does that a report could show."""
+        counts = (self.n_rows, self.open_rows, len(self.rejects), self.repeated, self.rewritten)
+        return self.file, *counts, self.pending, self.error
+
     def part_of(self, row: int) -> Part:
         """The part that holds a row."""
         low, high = 0, len(self.parts) - 1
@@ -138,7 +141,6 @@ class Loader:
         self._stage_bytes(log, b"")
         self.con.execute(f"alter table {self.stage} drop column doubtful")
         if log.table == "runs":
-            self.con.execute("create or replace table outcomes (run bigint, case_id varchar, passed boolean)")
             self.con.execute(f"alter table {self.stage} drop column results")
         self.con.execute(f"drop table if exists {log.table}_rows")
         self.con.execute(f"alter table {self.stage} rename to {log.table}_rows")
@@ -148,8 +150,7 @@ class Loader:
         file = state.file
         assert file is not None
         stop = file.tail_start(state.consumed)
-        direct = state.consumed == 0 and stop == file.n_bytes and stop >= DIRECT_MIN and file.path.suffix not in (".gz", ".zst")
-        if not (direct and self._append_file(state, file)):
+        if not (state.n_rows == 0 and stop == file.n_bytes and stop >= DIRECT_MIN and self._append_file(state, file)):
             for block in file.blocks(state.consumed, stop, self._lines_before(state, file)):
                 self._append_block(state, block)
                 self.tell(f"{file.path.name}: {min(1.0, block.start / max(stop, 1)):.0%} read")
@@ -162,7 +163,10 @@ class Loader:
         return state.n_lines
 
     def _append_file(self, state: LogState, file: LogFile) -> bool:
-        """Load a whole file as DuckDB reads it; False when it will not or the file changed meanwhile, and then nothing was loaded."""
+        """Load a whole file as DuckDB reads it; False when it will not, would read it otherwise than written, or the file changed
+        meanwhile, and then nothing was loaded."""
+        if file.path.suffix in (".gz", ".zst") or GLOB.search(str(file.path)) or self._starts_oddly(state.log, file):
+            return False
         self.tell(f"reading {file.path.name} ({file.n_bytes / 1e6:,.0f} MB)")
         try:
             n_rows = self._stage(state.log, file.path, OBJECT_MIN)
@@ -180,6 +184,11 @@ class Loader:
         state.n_lines = None
         self._move(state, part)
         return True
+
+    def _starts_oddly(self, log: Log, file: LogFile) -> bool:
+        """Whether a line near the start is what DuckDB takes for JSON and the standard does not; one writer writes all lines alike."""
+        lines = file.read(0, EDGE_BYTES).removeprefix(BOM).split(b"\n")[:-1]
+        return any(is_odd(line) and not _is_record(log, line) for line in lines)
 
     def _place_lines(self, file: LogFile) -> Part:
         offsets, lines = array("q"), array("q")
@@ -212,8 +221,8 @@ class Loader:
             return
         state.n_lines = block.line + block.data.count(b"\n")
         found = list(pieces(block))
-        if ODD.search(block.data):
-            found = [piece for piece in found if not (ODD.search(piece[2]) and self._shapeless(state, piece))]
+        if is_odd(block.data):
+            found = [piece for piece in found if not (is_odd(piece[2]) and self._shapeless(state, piece))]
         self._append_pieces(state, found)
 
     def _append_pieces(self, state: LogState, pieces: list[Piece]) -> None:
@@ -233,7 +242,7 @@ class Loader:
     def _try_pieces(self, state: LogState, pieces: list[Piece]) -> bool:
         object_max = max(OBJECT_MIN, max(len(line) for _, _, line in pieces) + 1024)
         try:
-            n_rows = self._stage_bytes(state.log, b"".join(line + b"\n" for _, _, line in pieces), object_max)
+            n_rows = self._stage_bytes(state.log, b"".join(line.removeprefix(BOM) + b"\n" for _, _, line in pieces), object_max)
         except BAD_LINES:
             return False
         if n_rows != len(pieces):
@@ -242,11 +251,7 @@ class Loader:
         return True
 
     def _shapeless(self, state: LogState, piece: Piece) -> bool:
-        try:
-            _decoder(state.log).decode(piece[2].removeprefix(BOM))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return self._faulty(state, piece)
-        return False
+        return not _is_record(state.log, piece[2]) and self._faulty(state, piece)
 
     def _faulty(self, state: LogState, piece: Piece) -> bool:
         fault = judge(piece[2], state.log, latest=self.latest)
@@ -291,7 +296,8 @@ class Loader:
         refused = self._places(f"select rowid from {self.stage} where not kept")
         doubtful = self._places(f"select rowid from {self.stage} where kept and doubtful")
         if state.log.table == "runs":
-            refused |= self._unfold_results(state.n_rows, len(part.offsets))
+            for start in range(0, len(part.offsets), RUNS_AT_ONCE):
+                refused |= self._places(BAD_RESULTS.format(stage=self.stage), start=start, stop=start + RUNS_AT_ONCE)
             self.con.execute(f"alter table {self.stage} drop column results")
         bad = [place for place in sorted(refused | doubtful) if self._is_bad(state, part, place, refused=place in refused)]
         if bad:
@@ -305,25 +311,8 @@ class Loader:
         state.n_rows += len(part.offsets)
         state.parts.append(part)
 
-    def _unfold_results(self, first_row: int, n_rows: int) -> set[int]:
-        """Fill ``outcomes`` from the staged runs, some thousand at a time to keep memory flat; returns the places of runs with a
-        case that stands twice or an outcome that is neither pass nor fail, which are taken out again.
-        """
-        bad: set[int] = set()
-        for start in range(0, n_rows, RUNS_AT_ONCE):
-            stop = min(start + RUNS_AT_ONCE, n_rows)
-            span = {"low": first_row + start, "high": first_row + stop}
-            self.con.execute(OUTCOMES.format(stage=self.stage), {"first_row": first_row, "start": start, "stop": stop})
-            total, distinct, valid = self.con.execute(UNFOLDED, span).fetchall()[0]
-            if not total == distinct == valid:
-                bad |= self._places(f"select run from outcomes where run >= {first_row + start} group by run, case_id having count(*) > 1")
-                bad |= self._places(f"select run from outcomes where run >= {first_row + start} and passed is null")
-        if bad:
-            self.con.execute("delete from outcomes where run in (select unnest($bad))", {"bad": list(bad)})
-        return {run - first_row for run in bad}
-
-    def _places(self, sql: str) -> set[int]:
-        return {int(place) for (place,) in self.con.execute(sql).fetchall()}
+    def _places(self, sql: str, **binds: int) -> set[int]:
+        return {int(place) for (place,) in self.con.execute(sql, binds or None).fetchall()}
 
     def _is_bad(self, state: LogState, part: Part, at: int, *, refused: bool) -> bool:
         assert state.file is not None
@@ -336,6 +325,15 @@ class Loader:
 
 
 _decoders: dict[str, msgspec.json.Decoder[Any]] = {}
+
+
+def _is_record(log: Log, line: bytes) -> bool:
+    """Whether a line has the shape of a record of this log."""
+    try:
+        _decoder(log).decode(line.removeprefix(BOM))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def _decoder(log: Log) -> msgspec.json.Decoder[Any]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+CYCLE_MAX = 10**9
 COUNT_MAX = 10**15  # beyond any token count; keeps integers exact in a double
 
 Name = Annotated[str, Meta(min_length=1)]
@@ -58,7 +59,7 @@ class Heal(Record, frozen=True):
     heal_id: Annotated[Name, Meta(description="unique in the file")]
     ts: Annotated[Time, Meta(description="when the heal ended")]
     loop_id: Annotated[Name, Meta(description="groups the cycles that attacked one failure")]
-    cycle: Annotated[int, Meta(ge=1, le=COUNT_MAX, description="position in the loop, from 1")]
+    cycle: Annotated[int, Meta(ge=1, le=CYCLE_MAX, description="position in the loop, from 1")]
     level: Annotated[int, Meta(ge=0, le=3, description="what was mutated: 0 retry only, 1 task state, 2 agent config, 3 shared memory")]
     trigger: Trigger
     change: Change | None = None

@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from rapidfuzz import fuzz, process
 
-from seam_core.errors import SettingsError
+from seam_core.errors import SettingsError, UnreadableLogError
+from seam_core.lines import is_there, stat_log
 
 SERVER_VARIABLE = "SEAM_SETTINGS"
 SIMILARITY_METHODS = ("indel", "difflib")
@@ -141,8 +142,10 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
     if not name:
         return ServerSettings()
     path = Path(name)
-    if not path.is_file():
-        raise SettingsError(f"{SERVER_VARIABLE} names {path}, which is no file")
+    try:
+        stat_log(path)
+    except UnreadableLogError as error:
+        raise SettingsError(f"{SERVER_VARIABLE} names a file that is none: {error}") from None
     values = _read_toml(path)
     for key in values:
         if key not in SERVER_KEYS:
@@ -200,7 +203,10 @@ def _loosens(key: str, value: Any, fixed: Any) -> bool:
 
 
 def _workspace_values(path: Path | None) -> dict[str, Any]:
-    return _read_toml(path) if path is not None and path.exists() else {}
+    if path is None or not is_there(path):
+        return {}
+    stat_log(path)
+    return _read_toml(path)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -29,6 +29,10 @@ from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
 from seam_core.workspace import Workspace
 
 READERS = 2  # logs read at once; each reader is DuckDB's, which uses every core for a large file
+LAX_TEXT = """
+select json_extract_string($line::json, '$.change.after_text')
+from heals where row = $row and heal_id = json_extract_string($line::json, '$.heal_id')
+"""
 LEFT_OF_DIGEST = (
     "row",
     "assumed_utc",
@@ -44,15 +48,12 @@ LEFT_OF_DIGEST = (
 
 @dataclass(frozen=True)
 class Refresh:
-    """What a refresh found: rows added per table, and what was noticed about the files, in sentences."""
+    """What a refresh found: rows added per table, what was noticed about the files, in sentences, and whether anything that a
+    report could show may be different now."""
 
     added: dict[str, int]
     notes: tuple[str, ...]
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything that a report could show may be different now."""
-        return bool(self.notes) or any(self.added.values())
+    changed: bool
 
 
 class _Changed(msgspec.Struct):
@@ -75,6 +76,7 @@ class Store:
         self.lock = threading.RLock()
         self.states = {log.table: LogState(log) for log in LOGS}
         self.certified = Certified()
+        self._shape: list[tuple[Any, ...]] = []
         self._now = now
         self._tell = tell or (lambda sentence: None)
         self._con = duckdb.connect()
@@ -113,7 +115,9 @@ class Store:
                 notes += [f"{CERTIFIED_FILE} changed"] if self.version else []
                 self.certified = baseline
                 self._fill_certified()
-            result = Refresh(added, tuple(notes))
+            shape = [state.shape for state in self.states.values()]
+            result = Refresh(added, tuple(notes), bool(notes) or shape != self._shape)
+            self._shape = shape
             self.version += result.changed or not self.version
             return result
 
@@ -169,12 +173,24 @@ class Store:
 
         Raises UnreadableLogError when the file was changed since it was loaded.
         """
-        for line in self.lines("heals", rows):
+        wanted = list(rows)
+        for row, line in zip(wanted, self.lines("heals", wanted), strict=True):
             try:
                 found = self._decode(line.removeprefix(b"\xef\xbb\xbf"))
+                yield found.change.after_text if found.change else None
             except msgspec.DecodeError:
-                raise UnreadableLogError(f"{self.workspace.heals}: was changed while it was being read; read it again") from None
-            yield found.change.after_text if found.change else None
+                yield self._lax_text(row, line)
+
+    def _lax_text(self, row: int, line: bytes) -> str | None:
+        """The text of a line that DuckDB reads and the standard does not, such as one with a comma too many."""
+        con = self.cursor()
+        try:
+            found = con.execute(LAX_TEXT, {"line": line.decode("utf-8-sig"), "row": row}).fetchall()
+        except (duckdb.Error, UnicodeDecodeError):
+            found = []
+        if not found:
+            raise UnreadableLogError(f"{self.workspace.heals}: was changed while it was being read; read it again")
+        return None if found[0][0] is None else str(found[0][0])
 
     def _refresh_log(self, log: Log) -> tuple[int, list[str]]:
         """Rows added to a log, and what was noticed about its file."""
@@ -186,9 +202,9 @@ class Store:
 
     def _read_log(self, log: Log) -> list[str]:
         state = self.states[log.table]
-        path = self.workspace.file_of(log)
         notes: list[str] = []
         try:
+            path = self.workspace.file_of(log)
             if path is None:
                 gone = state.file is not None
                 self._forget(log)

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from seam_core.columns import TIME_PATTERN
 from seam_core.errors import WindowError
+from seam_core.judge import EARLIEST
 from seam_core.words import cut
 
 _SPAN = re.compile(r"([1-9]\d{0,4})([hdw])", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_TIME = re.compile(TIME_PATTERN[1:-1], re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII)
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 ALL = "all"
 
@@ -62,6 +62,8 @@ def parse_end(text: str) -> datetime:
 def make_window(span: str, *, end: datetime, first: datetime | None = None) -> Window:
     """The window of a length (``7d``, ``all`` …) that ends at `end`.  Raises WindowError."""
     length = parse_span(span)
+    if end < EARLIEST:
+        raise WindowError(f"a window that ends on {end.date().isoformat()} ends before the year 2000, when no heal is believed")
     try:
         return Window(end - length if length else None, end, first)
     except OverflowError:

@@ -47,8 +47,7 @@ def workspace_of_log(heals: Path, *, fixtures: Path | None = None) -> Workspace:
     """
     stat_log(heals)
     if fixtures is not None:
-        if not fixtures.is_dir():
-            raise _not_a_folder(fixtures)
+        _check_folder(fixtures)
         return Workspace(heals, fixtures, str(fixtures))
     beside = heals.parent / FIXTURES_FOLDER
     if beside.is_dir() and not holds_heal_log(beside):
@@ -58,8 +57,7 @@ def workspace_of_log(heals: Path, *, fixtures: Path | None = None) -> Workspace:
 
 def workspace_of_folder(folder: Path) -> Workspace:
     """The workspace in one folder.  Raises UnreadableLogError when it holds no heal log."""
-    if not folder.is_dir():
-        raise _not_a_folder(folder)
+    _check_folder(folder)
     heals = find_log(folder, HEALS.file)
     if heals is None:
         raise UnreadableLogError(f"{folder}: holds no {HEALS.file}; let the agent append its heals there")
@@ -79,5 +77,9 @@ def holds_heal_log(folder: Path) -> bool:
     return any(os.path.lexists(folder / (HEALS.file + suffix)) for suffix in SUFFIXES)
 
 
-def _not_a_folder(path: Path) -> UnreadableLogError:
-    return UnreadableLogError(f"{path}: {'is not a folder' if path.exists() else 'no such folder'}")
+def _check_folder(path: Path) -> None:
+    try:
+        if not path.is_dir():
+            raise UnreadableLogError(f"{path}: {'is not a folder' if path.exists() else 'no such folder'}")
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from seam_core.outcomes import prepare_outcomes, unfold
 from seam_core.scope import Scope
 
 TOLERANCE = 1e-9
@@ -33,25 +34,29 @@ left join surface_runs b on b.position = own.before_position
 asof left join moments m on own.ts >= m.ts
 """
 
-# Of the cases asked for: the newest outcome before the earliest heal, and every one after that. A run that holds the whole surface
-# makes older runs matter only for cases that the surface does not know.
+# The runs of the heals themselves, and every run from the last one before them that holds the whole surface: what is older than that
+# matters only for cases that the surface does not know.
+NEAR_RUNS = """
+with span as (select min(reach) as low, max(reach) as high from heal_runs),
+whole as (
+    select coalesce(max(position), 0) as position from surface_runs
+    where run in (select run from full_runs) and position <= (select low from span)
+)
+select after_run as run from heal_runs
+union all
+select before_run from heal_runs where before_run is not null
+union all
+select run from surface_runs where position >= (from whole) and position <= (select high from span)
+"""
+
+# Of the cases asked for: the newest outcome before the earliest heal, and every one after that.
 RECENT_OUTCOMES = """
 with asked as (select distinct case_id from outcomes where run in (select after_run from heal_runs)),
 span as (select min(reach) as low, max(reach) as high from heal_runs),
-whole as (
-    select coalesce(max(position), 0) as position from surface_runs
-    where n_results >= (select count(*) from surface) and position <= (select low from span)
-      and run in (select run from full_runs)
-),
-strange as (select case_id from asked where case_id not in (select id from surface)),
 near as (
     select o.case_id, o.passed, r.position, r.phase, r.heal_id
-    from outcomes o join (select * from surface_runs where position >= (from whole) and position <= (select high from span)) r using (run)
-    semi join asked using (case_id)
-    union all
-    select o.case_id, o.passed, r.position, r.phase, r.heal_id
-    from outcomes o join (select * from surface_runs where position < (from whole)) r using (run)
-    semi join strange using (case_id)
+    from outcomes o join surface_runs r using (run) semi join asked using (case_id)
+    where r.position <= (select high from span)
 ),
 newest as (select case_id, max(position) as position from near where position <= (select low from span) group by case_id)
 select n.* from near n join newest using (case_id, position)
@@ -159,10 +164,18 @@ def score(scope: Scope) -> Aftermath:
     """
     scope.keep("surface_runs", SURFACE_RUNS)
     scope.keep("heal_runs", HEAL_RUNS)
+    prepare_outcomes(scope)
+    unfold(scope, "select run from surface_runs where n_results >= (select count(*) from surface) and (select count(*) from surface) > 0")
     scope.keep("full_runs", FULL_RUNS)
+    unfold(scope, NEAR_RUNS)
+    if scope.one(
+        "select count(*) from outcomes where run in (select after_run from heal_runs) and case_id not in (select id from surface)"
+    )[0]:
+        unfold(scope, "select run from surface_runs where position <= (select max(reach) from heal_runs)")
     scope.keep("recent_outcomes", RECENT_OUTCOMES)
     scope.keep("surface_cases", CASES)
     if scope.one("select count(*) from surface_cases where is_circular")[0]:
+        unfold(scope, "select run from surface_runs")
         scope.query(UNCIRCLE)
     scope.keep("aftermath_rows", HEAL_ROWS, r_max=scope.settings.r_max)
     heals = scope.query("select heal_id, a_heal, regressed_safety from aftermath_rows")
