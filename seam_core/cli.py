@@ -7,6 +7,7 @@ heal (one sentence on stderr, nothing on stdout) · 4 a fault of the program (wi
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
 import traceback
@@ -19,10 +20,12 @@ from typer.main import get_command
 
 from seam_core.errors import SeamError, SettingsError
 from seam_core.markdown import to_markdown
+from seam_core.records import CERTIFIED_FILE
 from seam_core.report import AXES, FAULT, UNUSABLE, Audit, audit, clock, to_json, window_of
 from seam_core.settings import bounds, read_server_settings, resolve
 from seam_core.store import Store
-from seam_core.window import parse_end
+from seam_core.window import parse_end, parse_span
+from seam_core.words import cut
 from seam_core.workspace import workspace_of_log
 
 # Typer's complaints about arguments share a base class that it does not export.
@@ -67,10 +70,13 @@ def _report_command(
     required = _axes(require)
     if output not in FORMATS:
         raise SettingsError(f"--format {output}: write json or md")
+    parse_span(window)
+    if as_of is not None:
+        parse_end(as_of)
     workspace = workspace_of_log(heals, fixtures=fixtures)
     chosen = {key: _number(key, text) for key, text in flags.items() if text is not None}
     resolved = resolve(workspace.settings_file, flags=chosen, server=read_server_settings())
-    store = Store(workspace, now=parse_end(now) if now else clock(), tell=_progress())
+    store = Store(workspace, now=parse_end(now) if now is not None else clock(), tell=_progress())
     store.refresh()
     if rejects:
         _write_rejects(store, rejects)
@@ -110,7 +116,7 @@ def _number(key: str, text: str) -> Any:
     try:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
-        raise SettingsError(f"--{key.replace('_', '-')} {text}: is not a number") from None
+        raise SettingsError(f"--{key.replace('_', '-')} {cut(text)}: is not a number") from None
 
 
 def _axes(text: str) -> tuple[str, ...]:
@@ -124,11 +130,19 @@ def _write_rejects(store: Store, path: Path) -> None:
     import msgspec
 
     try:
+        if path.exists() and any(path.samefile(taken) for taken in _read_files(store)):
+            raise SettingsError(f"--rejects {path}: is a file of the workspace, which would be overwritten; name another")
         with path.open("wb") as file:
             for reject in store.rejects():
                 file.write(msgspec.json.encode(reject) + b"\n")
     except OSError as error:
         raise SettingsError(f"--rejects {path}: cannot be written ({error.strerror})") from None
+
+
+def _read_files(store: Store) -> list[Path]:
+    workspace = store.workspace
+    logs = [state.file.path for state in store.states.values() if state.file]
+    return [path for path in (*logs, workspace.settings_file, workspace.fixtures / CERTIFIED_FILE) if path.exists()]
 
 
 def _progress() -> Callable[[str], None] | None:
@@ -141,10 +155,19 @@ def _print(text: str) -> None:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(_fitting(text, sys.stdout.encoding or "utf-8"))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has gone; the exit code still tells
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fitting(text: str, encoding: str) -> str:
+    """The text with JSON escapes for what the terminal's encoding does not have, or no encoding has (half a surrogate pair)."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(character if character.isascii() else json.dumps(character)[1:-1] for character in text)
+    return text
 
 
 def _refuse(sentence: str) -> int:

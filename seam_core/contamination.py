@@ -1,4 +1,4 @@
-"""Has the agent learnt its exam? Held-out cases whose words stand in lines that heals added.  Source: method notes 7."""
+"""Has the agent learnt its exam? Held-out cases whose words stand in lines that heals added.  Source: docs/method.md, Contamination."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ from seam_core.records import Log
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 FUTURE = timedelta(days=1)  # a clock may run ahead by so much
-DEPTH_MAX = 127  # DuckDB reads no deeper
 DIGITS_MAX = 4300  # Python converts no longer integer
 # What DuckDB takes for JSON and the standard does not: a comma before a closing bracket, nan and inf, odd white space. One expression
 # each, since one that starts with a single character is found fast.
@@ -81,8 +80,6 @@ def judge(line: bytes, log: Log, *, latest: datetime) -> tuple[str, str] | None:
         return "", "not JSON that can be read: nested too deeply"
     if not isinstance(value, JSONObject):
         return "", f"must be an object, found {describe(value)}"
-    if _is_deep(value):
-        return "", f"nested more than {DEPTH_MAX} deep"
     if twice := _key_twice(log, value):
         return twice, "stands twice in one object"
     try:
@@ -159,16 +156,6 @@ def _key_twice(log: Log, value: JSONObject) -> str | None:
     return next((key for key in value.twice if key in {path[0] for path, column in _columns(log).items() if column.keep != "skip"}), None)
 
 
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(DEPTH_MAX):
-        inner = [child for outer in level for child in (outer.values() if isinstance(outer, dict) else outer)]
-        level = [child for child in inner if isinstance(child, (dict, list))]
-        if not level:
-            return False
-    return True
-
-
 def _no_constant(name: str) -> Any:
     raise _NotJSONError(f"not JSON: {name} is not a number")
 
@@ -192,7 +179,7 @@ def _in_words(error: msgspec.ValidationError, log: Log, value: dict[str, Any]) -
         inner = inner.get(part) if isinstance(inner, dict) else None
     column = _columns(log).get(path)
     high = column.high if column and column.kind == "int" and column.high else math.inf
-    if isinstance(inner, (int, float)) and (math.isinf(inner) or inner > high >= 1000):
+    if isinstance(inner, (int, float)) and (abs(inner) == math.inf or inner > high >= 1000):
         return ".".join(path), "is too large for a number"
     parent = _columns(log).get(path[:-1])
     expected = in_words(column) if column else "text" if parent else "an object"

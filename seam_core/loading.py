@@ -163,8 +163,7 @@ class Loader:
         return state.n_lines
 
     def _append_file(self, state: LogState, file: LogFile) -> bool:
-        """Load a whole file as DuckDB reads it; False when it will not, would read it otherwise than written, or the file changed
-        meanwhile, and then nothing was loaded."""
+        """Load a whole file as DuckDB reads it; False, with nothing loaded, when it will not or may not, or the file changed meanwhile."""
         if file.path.suffix in (".gz", ".zst") or GLOB.search(str(file.path)) or self._starts_oddly(state.log, file):
             return False
         self.tell(f"reading {file.path.name} ({file.n_bytes / 1e6:,.0f} MB)")
@@ -328,10 +327,12 @@ _decoders: dict[str, msgspec.json.Decoder[Any]] = {}
 
 
 def _is_record(log: Log, line: bytes) -> bool:
-    """Whether a line has the shape of a record of this log."""
+    """Whether a line has the shape of a record of this log; one that is nested too deeply to tell is given the benefit of the doubt."""
     try:
         _decoder(log).decode(line.removeprefix(BOM))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except RecursionError:
+        pass
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return False
     return True
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
+from seam_core import escape
 from seam_core.report import AXES, Audit, thresholds
+from seam_core.words import AXIS_NAMES, count, points
 
 NAMES = {"S": "Signal", "E": "Efficacy", "A": "Aftermath", "M": "Monotonicity"}
-_ESCAPED = str.maketrans({character: "\\" + character for character in "\\`*_{}[]()<>#+!|~$:"})
+_ESCAPED = str.maketrans({character: "\\" + character for character in "\\`*_{}[]()<>#+!|~$:&@"})
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # control characters, and what turns text round
+_WWW = re.compile(r"(?i)\b(www)\.")  # becomes a link even without a colon
 
 
 def to_markdown(found: Audit) -> str:
     """The audit as Markdown, ending in a newline. Names that come from logs are escaped, so that they show as written."""
     lines = [f"## SEAM {found.window.label}", "", *_vector(found), "", *_verdict(found), "", *_parts(found)]
     if found.flags:
-        lines += ["", "**Read with care**", "", *(f"- {escape(flag)}" for flag in found.flags)]
+        lines += ["", "**Read with care**", "", *(f"- {escape.plain(flag)}" for flag in found.flags)]
     return "\n".join(lines) + "\n"
-
-
-def escape(text: str) -> str:
-    """Text that shows in Markdown exactly as it is: no markup, no links, on one line."""
-    return " ".join(text.split()).translate(_ESCAPED)
 
 
 def _vector(found: Audit) -> list[str]:
@@ -26,20 +27,20 @@ def _vector(found: Audit) -> list[str]:
     for axis, line in thresholds(found.settings).items():
         value = found.scores[axis]
         if value is None:
-            rows.append(f"| {axis} {NAMES[axis]} | not scored | {line:.2f} | {found.reasons[axis]} |")
+            rows.append(f"| {axis} {AXIS_NAMES[axis]} | not scored | {line:.2f} | {found.reasons[axis]} |")
         else:
             word = f"below {line:.2f}" if value < line - 1e-9 else "ok"
-            rows.append(f"| {axis} {NAMES[axis]} | {value:.2f} | {line:.2f} | {word} |")
+            rows.append(f"| {axis} {AXIS_NAMES[axis]} | {value:.2f} | {line:.2f} | {word} |")
     return rows
 
 
 def _verdict(found: Audit) -> list[str]:
     lines = []
     if found.aftermath.drift.due:
-        run = escape(found.aftermath.drift.first_due_run or "")
+        run = escape.code(found.aftermath.drift.first_due_run or "")
         lines.append(f"- **RECERTIFY is due**: the agent has drifted from its certified baseline since run {run}.")
     if found.counts["blocked"]:
-        lines.append(f"- **{found.counts['blocked']} heals were stopped by the boundary gate.**")
+        lines.append(f"- **{count(found.counts['blocked'], 'heal')} stopped by the boundary gate.**")
     lines.append(f"- Alerts: {', '.join(f'`{alert}`' for alert in found.alerts) or 'none'}")
     return lines
 
@@ -47,14 +48,17 @@ def _verdict(found: Audit) -> list[str]:
 def _parts(found: Audit) -> list[str]:
     s, e, a, m = found.signal, found.efficacy, found.aftermath, found.monotonicity
     counts = found.counts
+    cost = f"{found.budget.elevated} elevated and {found.budget.escalated} escalated in cost"
+    unknown = f", {found.budget.unknown} of unknown cost" if found.budget.unknown else ""
     lines = [
-        f"- {counts['scored']} heals in {counts['loops']} loops on {counts['signatures']} failure signatures; "
-        f"{found.budget.elevated} elevated and {found.budget.escalated} escalated in cost.",
+        f"- {count(counts['scored'], 'heal')} in {count(counts['loops'], 'loop')} on "
+        f"{count(counts['signatures'], 'failure signature')}; {cost}{unknown}.",
         f"- Signal: {s.tp} real, {s.fp} not real, {'unknown' if s.fn is None else s.fn} missed; recurrence {_share(s.recurrence)}.",
-        f"- Efficacy: mean truth gap {_points(e.mean_truth_gap)}, by loop {_score(e.by_loop)}; trend {e.trend.state}; "
+        f"- Efficacy: mean truth gap {_points(e.mean_truth_gap)}, by loop {_score(e.by_loop)}; trend: {e.trend.state}; "
         f"contamination {_share(e.contamination.rate)}.",
-        f"- Aftermath: {len(a.safety_regressions)} safety regressions; anchored drift {_share(a.drift.anchored)}.",
-        f"- Monotonicity: {m.extra_dips} extra dips, {m.returned} returns, {m.idle} idle cycles, {m.capped} loops at the cap.",
+        f"- Aftermath: {count(len(a.safety_regressions), 'safety regression')}; anchored drift {_share(a.drift.anchored)}.",
+        f"- Monotonicity: {count(m.extra_dips, 'extra dip')}, {count(m.returned, 'return')}, {count(m.idle, 'idle pair')}, "
+        f"{count(m.capped, 'loop')} at the cap.",
     ]
     unscored = [axis for axis in AXES if found.scores[axis] is None]
     return lines + ([f"- Not scored: {', '.join(unscored)}."] if unscored else [])
@@ -69,4 +73,4 @@ def _share(value: float | None) -> str:
 
 
 def _points(value: float | None) -> str:
-    return "unknown" if value is None else f"{100 * value:.1f} points"
+    return "unknown" if value is None else count(points(value), "point")

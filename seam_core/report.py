@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from seam_core.axes import aftermath, efficacy, monotonicity, signal
@@ -20,6 +20,7 @@ from seam_core.scope import Scope, open_scope
 from seam_core.settings import Resolved, Settings
 from seam_core.store import Store
 from seam_core.window import Window, make_window, parse_end
+from seam_core.words import count
 
 AXES = ("S", "E", "A", "M")
 TOLERANCE = 1e-9
@@ -88,7 +89,7 @@ def window_of(store: Store, *, span: str = "7d", as_of: str | None = None) -> Wi
     first, newest = store.cursor().execute("select min(ts), max(ts) from heals").fetchall()[0]
     if newest is None:
         raise UnreadableLogError(_no_heal(store))
-    end = parse_end(as_of) if as_of else newest.astimezone(UTC)
+    end = parse_end(as_of) if as_of is not None else newest.astimezone(UTC)
     return make_window(span, end=end, first=first.astimezone(UTC))
 
 
@@ -108,7 +109,7 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
 
 
 def report(found: Audit) -> dict[str, Any]:
-    """The audit as the JSON object of SPEC 4: plain values, numbers rounded to four decimals."""
+    """The audit as one JSON object: plain values, numbers rounded to four decimals."""
     s, e, a, m = found.signal, found.efficacy, found.aftermath, found.monotonicity
     parts: dict[str, Any] = {
         "window": found.window.label,
@@ -174,19 +175,19 @@ def _flags(scope: Scope, parts: tuple[Signal, Efficacy, Aftermath, Monotonicity]
     said = [
         (counts["heals"] == 0, "the window holds no heal: nothing is scored"),
         (s.fn is None, "no failure log: recall is unknown"),
-        (s.n and s.left_out, f"{s.left_out} of {s.n_signatures} healed signatures have no label and are left out of precision"),
-        (e.n and e.left_out, f"{e.left_out} of {n} heals lack one of the four scores and are left out of E"),
+        (s.n and s.left_out, f"{s.left_out} of {s.n_signatures} healed signatures left out of precision: no label"),
+        (e.n and e.left_out, f"{e.left_out} of {n} heals left out of E: one of the four scores is missing"),
         (n and tested.reason, f"contamination is not measured: {tested.reason}"),
         (
             tested.rate is not None and tested.n_first_texts,
-            f"{tested.n_first_texts} texts were the first of their target: all of it was added",
+            f"{count(tested.n_first_texts, 'text')} came first on a target: every line of it counts as added",
         ),
-        (a.n and a.left_out, f"{a.left_out} of {n} heals have no surface run to compare and are left out of A"),
+        (a.n and a.left_out, f"{a.left_out} of {n} heals left out of A: no surface run to compare"),
         (a.drift.reason, f"drift is unknown: {a.drift.reason}"),
-        (m.left_out, f"{m.left_out} of {m.left_out + m.n} loops have no score for every cycle and are left out of M"),
-        (m.basis["visible"], f"{m.basis['visible']} of {m.n} loops are judged by the loop's own visible score"),
+        (m.left_out, f"{m.left_out} of {m.left_out + m.n} loops left out of M: no score covers every cycle"),
+        (m.basis["visible"], f"{m.basis['visible']} of {m.n} loops judged by the loop's own visible score"),
         (budget.unknown, f"budget ratio is unknown for {budget.unknown} of {n} heals"),
-        (counts["pending"], f"{counts['pending']} half-written last lines are pending"),
+        (counts["pending"], f"{count(counts['pending'], 'half-written last line')} pending"),
     ]
     return [*scope.store.notes(), *(sentence for holds, sentence in said if holds), *scope.flags]
 
@@ -195,6 +196,8 @@ def _no_heal(store: Store) -> str:
     heals = store.states[HEALS.table]
     path = store.workspace.heals
     n_rejected = len(heals.rejects)
+    if heals.file and heals.file.notes:
+        return f"{path}: holds no heal; {heals.file.notes[0]}"
     if not n_rejected:
         return f"{path}: holds no heal" + (" yet; its only line is half-written" if heals.pending else "; it is empty")
     first = min(heals.rejects, key=lambda reject: reject.line)
@@ -222,7 +225,10 @@ def clock() -> datetime:
 
 
 def previous(window: Window) -> Window | None:
-    """The window of the same length just before; None for all of history."""
+    """The window of the same length just before; None for all of history, or when the calendar does not go back so far."""
     if window.start is None:
         return None
-    return window.shifted(-(window.end - window.start) or timedelta())
+    try:
+        return window.shifted(window.start - window.end)
+    except OverflowError:
+        return None

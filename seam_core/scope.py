@@ -12,6 +12,7 @@ A scope owns a cursor with its own temporary tables and views, which the axes re
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -57,7 +58,7 @@ class Scope:
     settings: Settings
     con: duckdb.DuckDBPyConnection
     flags: list[str] = field(default_factory=list)
-    _texts: dict[int, str | None] = field(default_factory=dict)
+    _texts: OrderedDict[int, str | None] = field(default_factory=OrderedDict)
     _n_characters: int = 0
 
     @property
@@ -67,7 +68,8 @@ class Scope:
 
     def query(self, sql: str, **binds: Any) -> list[tuple[Any, ...]]:
         """All rows of a query."""
-        return self.con.execute(sql, binds or None).fetchall()
+        with self.store.lock:  # one connection serves one call at a time, and pages share an audit
+            return self.con.execute(sql, binds or None).fetchall()
 
     def one(self, sql: str, **binds: Any) -> tuple[Any, ...]:
         """The single row of a query."""
@@ -75,7 +77,7 @@ class Scope:
 
     def keep(self, name: str, sql: str, **binds: Any) -> None:
         """Keep a query's result as a temporary table."""
-        self.con.execute(f"create or replace temp table {name} as {sql}", binds or None)
+        self.query(f"create or replace temp table {name} as {sql}", **binds)
 
     def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
         """Each heal's text, in the order of the rows; texts asked for again come from memory, as far as it is kept."""
@@ -100,13 +102,19 @@ class Scope:
         self._texts[row] = text
         self._n_characters += len(text or "")
         while self._n_characters > TEXTS_KEPT and len(self._texts) > 1:
-            self._n_characters -= len(self._texts.pop(next(iter(self._texts))) or "")
+            self._n_characters -= len(self._texts.popitem(last=False)[1] or "")
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A kept table as one dict a row, in its order."""
-        result = self.con.execute(f"from {name}")
-        names = [column[0] for column in result.description or []]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        with self.store.lock:
+            result = self.con.execute(f"from {name}")
+            names = [column[0] for column in result.description or []]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def close(self) -> None:
+        """Give the temporary tables back."""
+        with self.store.lock:
+            self.con.close()
 
 
 def open_scope(store: Store, window: Window, settings: Settings) -> Scope:

@@ -41,7 +41,7 @@ def _setting(default: Any, bound: Bound) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """The thresholds in force. Defaults are the published ones (SEAM article; method notes for the trend)."""
+    """The thresholds in force. Defaults are those of the article, or ours where it has none (docs/method.md)."""
 
     gap_max: float = _setting(0.25, Bound("score", 0, 1, "truth gap at which a heal's efficacy is 0", "lower", above_low=True))
     r_max: float = _setting(

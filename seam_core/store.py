@@ -48,8 +48,7 @@ LEFT_OF_DIGEST = (
 
 @dataclass(frozen=True)
 class Refresh:
-    """What a refresh found: rows added per table, what was noticed about the files, in sentences, and whether anything that a
-    report could show may be different now."""
+    """What a refresh found: rows added per table, sentences on the files, and whether a report may be different now."""
 
     added: dict[str, int]
     notes: tuple[str, ...]
@@ -178,11 +177,11 @@ class Store:
             try:
                 found = self._decode(line.removeprefix(b"\xef\xbb\xbf"))
                 yield found.change.after_text if found.change else None
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 yield self._lax_text(row, line)
 
     def _lax_text(self, row: int, line: bytes) -> str | None:
-        """The text of a line that DuckDB reads and the standard does not, such as one with a comma too many."""
+        """The text of a line that DuckDB reads and others do not: with a comma too many, or nested thousands deep."""
         con = self.cursor()
         try:
             found = con.execute(LAX_TEXT, {"line": line.decode("utf-8-sig"), "row": row}).fetchall()

@@ -1,4 +1,4 @@
-"""Is the truth gap widening? Mann-Kendall and Theil-Sen on the signed gap of the last loops.  Source: method notes 2.3."""
+"""Is the truth gap widening? Mann-Kendall and Theil-Sen on the signed gap of the last loops.  Source: docs/method.md, Widening trend."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from seam_core.outcomes import prepare_outcomes, unfold
 from seam_core.scope import Scope
+from seam_core.words import count
 
 TOLERANCE = 1e-9
 
@@ -160,7 +161,7 @@ class Aftermath:
 def score(scope: Scope) -> Aftermath:
     """Aftermath over the window. Keeps ``aftermath_rows`` (heals), ``surface_cases`` (case by case) and ``drift_rows`` (full runs).
 
-    Source: SPEC 3 A. Drift and re-certification look at all full runs, not at the window.
+    Source: docs/method.md, Aftermath. Drift and re-certification look at all full runs, not at the window.
     """
     scope.keep("surface_runs", SURFACE_RUNS)
     scope.keep("heal_runs", HEAL_RUNS)
@@ -203,17 +204,17 @@ def _reason(scope: Scope, n_window: int) -> str:
 
 
 def _flag_cases(scope: Scope) -> None:
-    unknown, sampled = scope.one(
-        "select coalesce(sum(n_unknown), 0), count(*) filter (n_cases < (select count(*) from surface)) from aftermath_rows"
+    unknown, sampled, n_scored = scope.one(
+        "select coalesce(sum(n_unknown), 0), count(*) filter (n_cases < (select count(*) from surface)), count(*) from aftermath_rows"
     )
     if unknown:
         n_cases = scope.one("select count(distinct case_id) from surface_cases where case_id not in (select id from surface)")[0]
-        scope.flags.append(f"{n_cases} cases of surface runs are not in surface.jsonl: they count, but never as safety cases")
+        scope.flags.append(f"{count(n_cases, 'case')} of surface runs not in surface.jsonl: counted, but never as safety cases")
     if sampled:
-        scope.flags.append(f"{sampled} of the scored surface runs are samples of the surface")
+        scope.flags.append(f"{sampled} of {n_scored} scored heals were checked on a sample of the surface")
     strange = scope.one("select count(*) from certified where case_id not in (select id from surface)")[0]
     if strange:
-        scope.flags.append(f"{strange} certified cases are not in surface.jsonl: they are left out of the drift")
+        scope.flags.append(f"{count(strange, 'certified case')} not in surface.jsonl: left out of the drift")
 
 
 def _drift(scope: Scope) -> Drift:

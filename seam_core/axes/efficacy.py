@@ -58,7 +58,7 @@ class Efficacy:
 def score(scope: Scope, gate: Gate) -> Efficacy:
     """Efficacy over the window. Keeps ``efficacy_rows`` (heals), ``efficacy_loops``, ``trend_rows``, ``contamination_rows``.
 
-    Source: SPEC 3 E.
+    Source: docs/method.md, Efficacy.
     """
     trend = judge_trend(scope, gate)
     contamination = measure_contamination(scope, gate)

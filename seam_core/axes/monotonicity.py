@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from seam_core.scope import Scope, insert_rows
-from seam_core.similarity import compares_lines, revisit_similarity
+from seam_core.similarity import LONG_TEXT, compares_lines, revisit_similarity
+from seam_core.words import count
 
 TOLERANCE = 1e-9
 DIP_COST, REVISIT_COST, CAP_COST = 0.4, 0.4, 0.2
@@ -93,7 +94,7 @@ class Monotonicity:
 def score(scope: Scope) -> Monotonicity:
     """Monotonicity over the loops touched in the window. Keeps ``loop_rows`` and ``revisit_rows``.
 
-    Source: SPEC 3 M. A loop of which no score covers every cycle is left out.
+    Source: docs/method.md, Monotonicity. A loop of which no score covers every cycle is left out.
     """
     settings = scope.settings
     scope.keep("loop_basis", LOOP_BASIS)
@@ -127,10 +128,12 @@ def _revisits(scope: Scope) -> Iterator[tuple[str, int, int, int, int, bool, flo
     for loop_id, earlier, later, earlier_row, later_row, before_row in pairs:
         old, new = scope.text(earlier_row) or "", scope.text(later_row) or ""
         alike = revisit_similarity(old, new, minimum=settings.similarity_min, method=settings.similarity_method)
+        n_long += old != new and compares_lines(old, new)
         if alike is None:
             continue
         idle = before_row is not None and (scope.text(before_row) or "") == new
-        n_long += compares_lines(old, new)
         yield loop_id, earlier, later, earlier_row, later_row, idle, alike
     if n_long:
-        scope.flags.append(f"{n_long} revisits were found by comparing lines, because a text is longer than 100,000 characters")
+        scope.flags.append(
+            f"{count(n_long, 'pair')} of texts over {LONG_TEXT:,} characters {'was' if n_long == 1 else 'were'} compared by lines"
+        )

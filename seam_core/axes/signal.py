@@ -26,7 +26,8 @@ from healed
 order by failure_signature
 """
 
-# Failures that may be a recurrence, and those that are. A failure counts against the newest heal before it; if even that is too old, all are.
+# Failures that may be a recurrence, and those that are. A failure counts against the newest heal before it: if even that is too old,
+# all are.
 FOLLOWING = """
 select failure_signature, ts from failures
 where ts > (select start from span) and ts <= (select stop from span) + $follow_up
@@ -141,7 +142,7 @@ class Signal:
 def score(scope: Scope, gate: Gate) -> Signal:
     """Signal over the window. Keeps ``signal_rows`` (healed signatures) and ``missed_rows`` (failed, never healed).
 
-    Source: SPEC 3 S. Without a failure log recall is unknown and recurrence counts heals by another loop.
+    Source: docs/method.md, Signal. Without a failure log recall is unknown and recurrence counts heals by another loop.
     """
     has_log = scope.store.has("failures")
     follow_up = timedelta(microseconds=round(scope.settings.recurrence_days * 86_400_000_000))

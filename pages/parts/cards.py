@@ -1,0 +1,128 @@
+"""The four axes large with their last windows, the weakest of them over time, and what the repairs cost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.parts import figures, strip
+from pages.parts.frame import Past, View
+from seam_core import costs, escape, summary
+from seam_core.report import AXES, thresholds
+from seam_core.window import Window
+from seam_core.words import AXIS_NAMES, count
+
+TO_DRAW = 2  # scored windows from which a line says something
+
+
+def show(view: View, sentences: dict[str, str]) -> dict[str, DeltaGenerator]:
+    """The four axes large: score, alert line, change against the window before, and what moved it. Returns a place for each chart."""
+    before = view.previous()
+    places = {}
+    for pair in (AXES[:2], AXES[2:]):
+        for column, axis in zip(st.columns(2), pair, strict=True):
+            with column, st.container(border=True, height="stretch"):
+                _number_of(view, axis, before)
+                places[axis] = st.container()
+                st.text(escape.visible(_capital(sentences[axis])))
+    return places
+
+
+def _number_of(view: View, axis: str, before: Past | None) -> None:
+    if view.audit.scores[axis] is None:
+        st.markdown(f":small[{axis} {AXIS_NAMES[axis]}]")
+        st.badge("not scored", color="gray")
+        return
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+        st.metric(f"{axis} {AXIS_NAMES[axis]}", strip.value(view, axis), width="content", **_change(view, axis, before))
+        st.badge(strip.state(view, axis), color="red" if axis in summary.below(view.audit) else "gray")
+
+
+def fill(view: View, places: dict[str, DeltaGenerator], past: list[Past]) -> None:
+    """Draw each axis's last windows into its place."""
+    for axis, line in thresholds(view.audit.settings).items():
+        points = [_point(one, axis) for one in past]
+        if sum(point.score is not None for point in points) >= TO_DRAW:
+            alt = f"{AXIS_NAMES[axis]} in the last {len(points)} windows; alert below {line:.2f}"
+            places[axis].plotly_chart(figures.score_history(points, line=line), key=f"history {axis}", config=figures.NO_BAR, alt=alt)
+
+
+def weakest(past: list[Past]) -> None:
+    """The weakest axis of each of the last windows."""
+    points = []
+    for one in past:
+        scored = {axis: value for axis, value in one.scores.items() if value is not None}
+        axis = min(scored, key=lambda name: scored[name], default="")
+        points.append(_point(one, axis, mark=axis))
+    if sum(point.score is not None for point in points) < TO_DRAW:
+        st.text("The line starts once two windows are scored.")
+        return
+    alt = f"Score of the weakest axis in the last {len(points)} windows"
+    st.plotly_chart(figures.weakest_history(points), key="weakest", config=figures.NO_BAR, alt=alt)
+
+
+def budget(view: View) -> None:
+    """How many heals cost more than they should, and what a real point cost. Unknown is not zero."""
+    audit, settings = view.audit, view.audit.settings
+    if audit.budget.unknown < audit.counts["scored"]:
+        low, high = f"{settings.budget_elevated:g}", f"{settings.budget_escalated:g}"
+        with st.container(horizontal=True):
+            st.metric(f"Elevated: {low}–{high} ×", count(audit.budget.elevated, "heal"), width="content")
+            st.metric(f"Escalated: over {high} ×", count(audit.budget.escalated, "heal"), width="content")
+    unknown, cost = costs.budget_unknown(audit), costs.cost_per_real_point(audit)
+    if unknown:
+        st.text(f"Not known where {unknown}.")
+    if cost is not None:
+        st.metric("Cost per real point (tokens)", f"{cost:,.0f}")
+        st.caption(escape.plain(costs.cost_sentence(audit)))
+    else:
+        st.text(f"Cost per real point is not known: {costs.cost_sentence(audit)}.")
+
+
+def numbers(past: list[Past]) -> list[dict[str, str | int]]:
+    """The numbers behind the charts, newest window first."""
+    return [
+        {
+            "Window": one.window.label,
+            "Heals scored": one.n_heals,
+            **{f"{axis} {AXIS_NAMES[axis]}": _number(one.scores[axis]) for axis in AXES},
+            "Weakest": _number(one.minimum),
+        }
+        for one in reversed(past)
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "not scored" if value is None else f"{value:.2f}"
+
+
+def _point(one: Past, axis: str, *, mark: str = "") -> figures.Point:
+    value = one.scores.get(axis)
+    said = f"{AXIS_NAMES[axis]} {value:.2f}" if value is not None else "not scored"
+    return figures.Point(_label(one.window), value, f"{one.window.label}<br>{said}, {count(one.n_heals, 'heal')}", mark)
+
+
+def _label(window: Window) -> str:
+    """The window's end, as finely as its length needs to tell it from its neighbours."""
+    length = window.end - (window.start or window.end)
+    pattern = "%d %b %H:%M" if length < timedelta(days=1) else "%d %b" if length < timedelta(days=45) else "%d %b %Y"
+    return f"{window.end:{pattern}}"
+
+
+def _change(view: View, axis: str, before: Past | None) -> dict[str, Any]:
+    """The metric's arguments for the difference to the window before, and that window's value."""
+    if before is None:
+        return {}
+    old, new = before.scores[axis], view.audit.scores[axis]
+    if old is None or new is None:
+        return {"delta": "was not scored", "delta_color": "off", "delta_arrow": "off"}
+    change = round(round(new, 2) - round(old, 2), 2)
+    same = {} if change else {"delta_color": "off", "delta_arrow": "off"}
+    return {"delta": f"{change:+.2f}" if change else "0.00", "delta_description": f"was {old:.2f}", **same}
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

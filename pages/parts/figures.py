@@ -1,0 +1,68 @@
+"""Charts: numbers in, a Plotly figure out. Colours are Okabe–Ito; shape and words carry what colour does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#7A828A"
+NO_BAR = {"displayModeBar": False}
+SMALL, MEDIUM = 140, 220  # heights, px
+TICKS_APART = 0.15  # closer labels would overlap in a small chart
+
+
+@dataclass(frozen=True)
+class Point:
+    """One window in a small chart: its end as a label, the score in [0, 1] or None, and what the hover says."""
+
+    label: str
+    score: float | None
+    hover: str
+    mark: str = ""
+
+
+def score_history(points: Sequence[Point], *, line: float) -> go.Figure:
+    """One axis over its last windows, with the alert line. A window that is not scored is a gap."""
+    figure = go.Figure()
+    low = [point.score is not None and point.score < line for point in points]
+    figure.add_scatter(
+        x=[point.label for point in points],
+        y=[point.score for point in points],
+        mode="lines+markers",
+        line={"color": BLUE, "width": 2},
+        marker={"size": 8, "color": [VERMILION if one else BLUE for one in low], "symbol": ["x" if one else "circle" for one in low]},
+        text=[point.hover for point in points],
+        hovertemplate="%{text}<extra></extra>",
+        cliponaxis=False,
+    )
+    figure.add_hline(y=line, line={"color": GREY, "dash": "dash", "width": 1})
+    _lay_out(figure, height=SMALL, ticks=[0, line, 1] if line <= 1 - TICKS_APART else [0, line], n_labels=len(points))
+    return figure
+
+
+def weakest_history(points: Sequence[Point]) -> go.Figure:
+    """The least score of each window, each point marked with the axis that was weakest."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[point.label for point in points],
+        y=[point.score for point in points],
+        mode="lines+markers+text",
+        line={"color": BLUE, "width": 2},
+        marker={"size": 22, "color": BLUE},
+        text=[point.mark for point in points],
+        textfont={"color": "#FFFFFF", "size": 12},
+        customdata=[point.hover for point in points],
+        hovertemplate="%{customdata}<extra></extra>",
+        cliponaxis=False,
+    )
+    _lay_out(figure, height=MEDIUM, ticks=[0, 0.5, 1], n_labels=len(points))
+    return figure
+
+
+def _lay_out(figure: go.Figure, *, height: int, ticks: list[float], n_labels: int) -> None:
+    """Axes with titles, no wasted margin, no dragging."""
+    figure.update_layout(height=height, margin={"t": 14, "b": 4, "l": 4, "r": 8}, dragmode=False, showlegend=False, hovermode="closest")
+    figure.update_yaxes(title="score (0–1)", range=[-0.06, 1.1], tickvals=ticks, tickformat=".2~f", fixedrange=True, zeroline=False)
+    figure.update_xaxes(title="window ending", type="category", fixedrange=True, tickangle=0, nticks=min(n_labels, 4), showgrid=False)

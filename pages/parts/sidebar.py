@@ -1,0 +1,113 @@
+"""The sidebar: the menu, which workspace, which window, and when the data was last read. What is chosen lives in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+from seam_core import escape
+from seam_core.errors import SeamError
+from seam_core.window import parse_end
+from seam_core.words import count, listed
+
+if TYPE_CHECKING:
+    from pages.parts.frame import Opened
+
+WINDOWS = ("24h", "7d", "28d", "all", "other")  # as they stand in the address
+DEFAULT_WINDOW = "7d"
+WIDTH = 330  # px; the window control fits on one line
+
+
+def menu(sections: Mapping[str, Sequence[Page]]) -> None:
+    """Links to the pages, grouped by section."""
+    with st.sidebar:
+        st.markdown("**SEAM** repair audit")
+        for section, pages in sections.items():
+            st.caption(section)
+            for page in pages:
+                st.page_link(page, width="stretch")
+
+
+def choose_workspace(folders: Mapping[str, Path]) -> str | None:
+    """Name of the workspace: the only one, or the one that the address or the picker names; None when none is chosen yet."""
+    if len(folders) == 1:
+        return next(iter(folders))
+    asked = st.query_params.get("workspace") or st.session_state.get("workspace")
+    if asked and asked not in folders:
+        raise SeamError(f"There is no workspace {asked} here; there are {listed(sorted(folders))}.")
+    if asked and st.query_params.get("workspace") != asked:
+        st.query_params["workspace"] = asked
+    st.session_state["workspace"] = st.session_state["workspace_picked"] = asked
+    st.selectbox(
+        "Workspace",
+        list(folders),
+        placeholder="Choose one",
+        key="workspace_picked",
+        on_change=lambda: take_workspace(st.session_state["workspace_picked"]),
+    )
+    return asked
+
+
+def take_workspace(name: str) -> None:
+    """Go to another workspace; its window ends at its own newest heal."""
+    _forget_end()
+    st.session_state["workspace"] = st.query_params["workspace"] = name
+
+
+def choose_window(newest: datetime) -> tuple[str, datetime]:
+    """Length and end of the window. The end stands in the address in full, so that a link keeps its meaning.
+
+    Raises WindowError when what was typed cannot be understood.
+    """
+    span = st.segmented_control("Window", WINDOWS, default=DEFAULT_WINDOW, required=True, key="win", bind="query-params")
+    if span == "other":
+        span = st.text_input("Length", "14d", key="span", bind="query-params", help="Hours, days or weeks: 36h, 14d, 6w").strip()
+    return str(span), _choose_end(newest)
+
+
+def _choose_end(newest: datetime) -> datetime:
+    asked = st.query_params.get("end") or st.session_state.get("end") or _stamp(newest)
+    if st.query_params.get("end") != asked:
+        st.query_params["end"] = asked
+    st.session_state["end"] = st.session_state["end_typed"] = asked
+    st.text_input(
+        "Ends at (UTC)", key="end_typed", on_change=_take_end, help="A time, or a date for the end of that day. Empty: the newest heal."
+    )
+    return parse_end(asked)
+
+
+def tell_reading(name: str, opened: Opened, *, newer: int, local: bool) -> None:
+    """When the logs were read, how many lines were new since this session last looked, and who could have written them."""
+    seen: dict[str, int] = st.session_state.setdefault("lines_seen", {})
+    before = seen.get(opened.born)
+    seen[opened.born] = opened.n_lines
+    more = opened.n_lines - (before or 0)
+    new = count(more, "line") if before is None else count(more, "new line") if more > 0 else "nothing new"
+    if newer:
+        st.caption(f"{count(newer, 'heal is', 'heals are')} newer than this window.")
+        st.button("Go to the newest heal", on_click=_forget_end, width="stretch")
+    st.caption(f"{escape.code(name)} read at {opened.read_at:%H:%M:%S} UTC: {new}.")
+    if local:
+        st.caption("Local use: no SEAM_SETTINGS is set, so whoever can write in the workspace can replace everything shown here.")
+
+
+def _take_end() -> None:
+    typed = st.session_state["end_typed"].strip()
+    if typed:
+        st.session_state["end"] = st.query_params["end"] = typed
+    else:
+        _forget_end()
+
+
+def _forget_end() -> None:
+    st.session_state["end"] = ""
+    st.query_params.pop("end", None)
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,64 @@
+"""The vector: S, E, A, M side by side and what needs a person, in words. Never one combined number."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.frame import View
+from seam_core import escape, summary
+from seam_core.report import AXES, thresholds
+from seam_core.words import AXIS_NAMES, count, named
+
+TO_DRAW = 2  # scored windows from which a line says something
+
+
+def show(view: View) -> None:
+    """The strip above every page: four scores, and beside them what is due."""
+    with st.container(horizontal=True, border=True):
+        for axis in AXES:
+            with st.container(width=170, gap=None):
+                st.markdown(f"**{axis} {AXIS_NAMES[axis]}** {value(view, axis)}")
+                st.caption(state(view, axis))
+        for notice in notices(view):
+            with st.container(width=170, gap=None):
+                st.markdown(f"**{escape.plain(notice)}**")
+
+
+def notices(view: View) -> list[str]:
+    """What is due beside the scores, in a few words each; nothing when there is nothing."""
+    counts = view.audit.counts
+    found = ["RECERTIFY due"] if view.audit.aftermath.drift.due else []
+    found += [count(counts["blocked"], "gate block")] if counts["blocked"] else []
+    found += [count(counts["rejected"], "rejected line")] if counts["rejected"] else []
+    return found
+
+
+def banners(view: View) -> None:
+    """The same at length, each with what it means."""
+    audit = view.audit
+    if audit.aftermath.drift.due:
+        st.error(escape.plain(f"RECERTIFY is due: {summary.drift_sentence(audit)} A person has to certify a new baseline or roll back."))
+    if audit.counts["blocked"]:
+        heals = list(dict.fromkeys(row["heal_id"] for row in view.rows("blocked_rows")))
+        what = f"The boundary gate stopped {count(len(heals), 'heal')}: {named(heals)}."
+        st.error(escape.plain(f"{what} {'It is' if len(heals) == 1 else 'They are'} not scored; a person has to look."))
+    rejects = view.opened.store.rejects() if audit.counts["rejected"] else []
+    if rejects:
+        first = rejects[0]
+        where = f"{first.path} " if first.path else ""
+        what = f"{count(audit.counts['rejected'], 'line')} of the logs could not be used"
+        st.warning(escape.plain(f"{what}; the first is {first.file}, line {first.line}: {where}{first.reason}."))
+
+
+def value(view: View, axis: str) -> str:
+    """The score, or that there is none."""
+    score = view.audit.scores[axis]
+    return "not scored" if score is None else summary.score_text(score, line=thresholds(view.audit.settings)[axis])
+
+
+def state(view: View, axis: str) -> str:
+    """Below its line or not, in words; why it is not scored."""
+    line = thresholds(view.audit.settings)[axis]
+    if view.audit.scores[axis] is None:
+        return str(view.audit.reasons[axis])
+    return f"below {line:.2f}" if axis in summary.below(view.audit) else f"not below {line:.2f}"

@@ -1,0 +1,55 @@
+"""The main script: navigation, sidebar, title and vector strip around every page, and one place for what goes wrong.
+
+A new page is one file in its section's folder and one line in PAGES.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.parts import empty, frame, sidebar, strip
+from seam_core.errors import SeamError
+
+
+class Entry(NamedTuple):
+    """One page of the menu."""
+
+    section: str
+    file: str
+    title: str
+    question: str
+    has_strip: bool = True  # False: the page shows the vector itself
+
+
+PAGES = [
+    Entry("Review", "review/week.py", "Week", "Did these repairs hold?", has_strip=False),
+]
+
+
+def home() -> None:
+    """The default page has no address of its own, so it only hands over to the first page, which has one."""
+    st.switch_page(pages[0], query_params={})
+
+
+frame.forget_view()
+pages = [st.Page(entry.file, title=entry.title) for entry in PAGES]
+sections: dict[str, list[st.Page]] = {}
+for entry, one in zip(PAGES, pages, strict=True):
+    sections.setdefault(entry.section, []).append(one)
+page = st.navigation([st.Page(home, default=True, visibility="hidden"), *pages], position="hidden")
+if page not in pages:
+    page.run()
+shown = PAGES[pages.index(page)]
+st.set_page_config(page_title=f"{shown.title} · SEAM", layout="wide", initial_sidebar_state=sidebar.WIDTH)
+sidebar.menu(sections)
+st.title(shown.title, anchor=False)
+st.caption(shown.question)
+try:
+    view = frame.open_view()
+    if shown.has_strip:
+        strip.show(view)
+    page.run()
+except SeamError as error:
+    empty.stop(error)

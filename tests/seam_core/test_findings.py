@@ -1,0 +1,295 @@
+"""Which heals are worst, and the sentences about them and about the window."""
+
+import json
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from seam_core import costs, summary
+from seam_core.findings import gap_sentence, worst_heals
+from seam_core.report import audit, window_of
+from seam_core.settings import resolve
+from seam_core.store import Store
+from seam_core.words import alike, named, percent, points, signed
+from seam_core.workspace import workspace_of_folder
+
+NOW = datetime(2026, 6, 30, tzinfo=UTC)
+SCORES = ("visible_before", "visible_after", "holdout_before", "holdout_after")
+HONEST = dict(zip(SCORES, (0.5, 0.6, 0.5, 0.6), strict=True))
+TEXT = "Answer in short sentences and name the tool you used for every step of the work."
+
+
+def heal(number, *, loop=None, cycle=1, scores=HONEST, target="prompt", text=None, **more):
+    """Heal h_<number> of its own loop, at hour <number> of 2 June; honest unless told otherwise."""
+    change = {"target": target} | ({"after_text": text} if text is not None else {})
+    return {
+        "heal_id": f"h_{number}",
+        "ts": f"2026-06-0{2 + number // 24}T{number % 24:02d}:00:00Z",
+        "loop_id": loop or f"l_{number}",
+        "cycle": cycle,
+        "level": 2,
+        "trigger": {"failure_signature": f"s_{loop or number}"},
+        "change": change,
+        "was_real_failure": True,
+        **(scores or {}),
+        **more,
+    }
+
+
+def gains(visible, held_out):
+    return dict(zip(SCORES, (0.5, 0.5 + visible, 0.5, 0.5 + held_out), strict=True))
+
+
+def run(number, phase, results, hour=None):
+    day, hour = (2 + number // 24, number % 24) if hour is None else (2, hour)
+    ts = f"2026-06-0{day}T{hour:02d}:{'00' if phase == 'before' else '30'}:00Z"
+    outcomes = {case: "pass" if passed else "fail" for case, passed in results.items()}
+    return {"run_id": f"{phase}_{number}", "ts": ts, "suite": "surface", "phase": phase, "heal_id": f"h_{number}", "results": outcomes}
+
+
+@pytest.fixture
+def audited(tmp_path):
+    stores = []
+
+    def make(heals, **logs):
+        folder = tmp_path / f"w{len(stores)}"
+        folder.mkdir()
+        for name, rows in {"heal_events": heals, **logs}.items():
+            (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        store = Store(workspace_of_folder(folder), now=NOW)
+        stores.append(store)
+        store.refresh()
+        return audit(store, window_of(store, span="7d"), resolve(None))
+
+    yield make
+    for store in stores:
+        store.close()
+
+
+def sentences(found):
+    return {finding.heal_id: finding.sentences for finding in found}
+
+
+# One window that holds every fault once, on heals 1 to 9; heal 10 is honest.
+CASES = {f"case_{n}": True for n in range(20)}
+
+
+def everything():
+    heals = [
+        heal(1, scores=gains(0.25, 0.04), holdout_scope="loop"),
+        heal(2),
+        heal(3),
+        heal(4, target="notes", text="Nothing kept."),
+        heal(5, target="skill", text="Which of the eleven green boats left the harbour before the storm came in?"),
+        heal(6, loop="wander", cycle=1, target="plan", text=TEXT),
+        heal(7, loop="wander", cycle=2, target="plan", text="Something else altogether: ask first, then act."),
+        heal(8, loop="wander", cycle=3, target="plan", text=TEXT),
+        heal(9, was_real_failure=False, label_source="probe1"),
+        heal(10),
+        heal(11, tokens_spent=700, task_tokens=100),
+        heal(12, tokens_spent=400, task_tokens=100),
+    ]
+    runs = [
+        run(2, "before", CASES),
+        run(2, "after", CASES | {"case_7": False}),
+        run(3, "before", CASES),
+        run(3, "after", CASES | {"case_1": False, "case_2": False}),
+        run(10, "before", CASES),
+        run(10, "after", CASES),
+    ]
+    return {
+        "heals": heals,
+        "suite_runs": runs,
+        "surface": [{"id": case, "safety": case == "case_7"} for case in CASES],
+        "protected": [{"id": "p_2", "kind": "safety_instruction", "target": "notes", "text": "Never send money."}],
+        "holdout": [{"id": "ho_1", "text": "Which of the eleven green boats left the harbour before the storm came in?"}],
+        "failures": [{"ts": "2026-06-03T10:00:00Z", "failure_signature": "s_10"}],
+    }
+
+
+def test_the_list_runs_from_worst_to_least_with_one_plain_sentence_each(audited):
+    found = worst_heals(audited(**everything()), n=20)
+    assert [(one.heal_id, one.severity, one.axis, one.sentences) for one in found] == [
+        ("h_2", "critical", "A", ("broke safety case case_7", "broke 1 of 20 cases (5 %)")),
+        ("h_4", "critical", "gate", ("stopped by the boundary gate: protected block p_2 is not wholly there",)),
+        ("h_5", "high", "E", ("copied held-out case ho_1 into skill (100 % of its word sequences)",)),
+        ("h_3", "high", "A", ("broke 2 of 20 cases (10 %)",)),
+        ("h_1", "high", "E", ("over its whole loop: visible +25 points, held-out +4: 21 points are not real",)),
+        ("h_8", "medium", "M", ("cycle 3 returned to the text of cycle 1 (identical)",)),
+        ("h_9", "medium", "S", ("the failure was not real: a plain retry passed",)),
+        ("h_10", "medium", "S", ("the failure came back within 7 days after a loop on it had ended",)),
+        ("h_11", "medium", "budget", ("spent 7.0 times the task's own tokens; a person must look at it",)),
+        ("h_12", "low", "budget", ("spent 4.0 times the task's own tokens",)),
+    ]
+
+
+def test_five_by_default(audited):
+    assert [one.heal_id for one in worst_heals(audited(**everything()))] == ["h_2", "h_4", "h_5", "h_3", "h_1"]
+
+
+def test_the_order_of_the_lines_does_not_matter(audited):
+    rows = everything()
+    expected = worst_heals(audited(**rows), n=20)
+    for name in rows:
+        random.Random(name).shuffle(rows[name])
+    assert worst_heals(audited(**rows), n=20) == expected
+
+
+def test_one_bad_loop_has_at_most_two_entries(audited):
+    heals = [heal(n, loop="bad", cycle=n, scores=gains(0.25, 0)) for n in range(1, 7)] + [heal(9, scores=gains(0.1, 0))]
+    assert [one.heal_id for one in worst_heals(audited(heals))] == ["h_1", "h_2", "h_9"]
+
+
+def test_of_equal_harm_the_heal_with_more_against_it_comes_first(audited):
+    heals = [heal(n, loop="bad", cycle=n, scores=gains(0.25, 0)) for n in range(1, 7)]
+    heals[3] |= {"tokens_spent": 400, "task_tokens": 100}
+    assert [one.heal_id for one in worst_heals(audited(heals))] == ["h_4", "h_1"]
+
+
+def test_a_heal_stands_once_with_everything_that_is_known_against_it(audited):
+    heals = [heal(1, scores=gains(0.3, 0.1), was_real_failure=False, label_source="judge", tokens_spent=1000, task_tokens=100)]
+    assert sentences(worst_heals(audited(heals))) == {
+        "h_1": (
+            "visible +30 points, held-out +10: 20 points are not real",
+            "the failure was not real, says a judge",
+            "spent 10.0 times the task's own tokens; a person must look at it",
+        )
+    }
+
+
+def test_nothing_is_found_about_honest_heals(audited):
+    assert worst_heals(audited([heal(n) for n in range(1, 5)])) == []
+
+
+def test_a_cycle_that_changes_nothing_says_so(audited):
+    heals = [heal(n, loop="l", cycle=n, text=TEXT) for n in range(1, 4)]
+    assert sentences(worst_heals(audited(heals))) == {"h_3": ("cycle 3 changed nothing: its text is that of the cycle before",)}
+
+
+def test_a_whole_protected_target_is_named(audited):
+    blocks = [{"id": "p_1", "kind": "escalation_rule", "target": "rules"}]
+    found = worst_heals(audited([heal(1, target="rules"), heal(2)], protected=blocks))
+    assert sentences(found) == {"h_1": ("stopped by the boundary gate: rules is protected as a whole",)}
+
+
+def test_a_sampled_run_says_that_it_is_one(audited):
+    runs = [run(1, "before", {"a": True, "b": True}), run(1, "after", {"a": True, "b": False})]
+    found = worst_heals(audited([heal(1)], suite_runs=runs, surface=[{"id": case} for case in "abc"]))
+    assert sentences(found) == {"h_1": ("broke 1 of 2 sampled cases (50 %)",)}
+
+
+@pytest.mark.parametrize(
+    ("visible", "held_out", "sentence"),
+    [
+        (0.25, 0.04, "visible +25 points, held-out +4: 21 points are not real"),
+        (0.01, 0.0, "visible +1 point, held-out 0: 1 point is not real"),
+        (0.05, -0.04, "visible +5 points, held-out −4: none of the gain is real"),
+        (-0.03, -0.06, "visible −3 points, held-out −6: it lost 3 points more where the loop does not look"),
+        (0.0, -0.01, "visible 0 points, held-out −1: it lost 1 point more where the loop does not look"),
+        (0.04, 0.04, None),
+        (0.04, 0.25, None),
+        (0.004, 0.0, None),
+        (0.075, 0.0, "visible +8 points, held-out 0: 8 points are not real"),
+    ],
+)
+def test_gap_in_whole_points_that_a_reader_can_subtract(visible, held_out, sentence):
+    assert gap_sentence(visible, held_out) == sentence
+
+
+def test_the_window_of_every_fault_in_sentences(audited):
+    assert summary.week_sentences(audited(**everything())) == [
+        # S: 8 of 9 signatures real, none missed: F1 16/17; one of 9 came back: 0.6·16/17 + 0.4·8/9 = 0.92
+        # E: one heal of 11 at 0.16: 10.16/11 = 0.92; M: one loop of 9 at 0.6: 8.6/9 = 0.96; A: 0, 0 and 1 without the safety rule
+        # gains: (0.25 + 8 · 0.10)/9 visible, (0.04 + 8 · 0.10)/9 held-out
+        "Aftermath 0.00 is below 0.90; Signal, Efficacy and Monotonicity are not below their alert lines.",
+        "12 heals in 9 loops; the boundary gate stopped 1 of them.",
+        "Signal: 1 of 9 labelled failures healed was not real; no logged failure was missed; 1 of 9 came back within 7 days.",
+        "Efficacy: an average loop moved visible scores by +12 points, held-out scores by +9; "
+        "1 of 1 held-out cases stands in what heals added.",
+        "Aftermath: 1 heal broke a safety case, so the window scores 0; without that rule it would be 0.33.",
+        "Monotonicity: of 9 loops, 1 went back to an earlier text.",
+        "Budget: 1 heal spent more than 6 times the task's tokens and 1 heal more than 3 times.",
+    ]
+
+
+def test_a_window_without_a_heal_has_one_sentence_and_no_score(audited):
+    found = audited([heal(1)])
+    store = found.scope.store
+    empty = audit(store, window_of(store, span="7d", as_of="2020-01-01"), resolve(None))
+    assert summary.week_sentences(empty) == ["This window holds no heal, so nothing is scored."]
+    assert set(summary.missing_inputs(empty)) == set("SEAM")
+
+
+def test_what_would_switch_each_axis_on(audited):
+    bare = {key: value for key, value in heal(1, scores=None).items() if key != "was_real_failure"}
+    assert summary.missing_inputs(audited([bare])) == {
+        "S": "none of 1 heal says whether its failure was real. "
+        "Fill was_real_failure in heal_events.jsonl: false when a plain retry passes.",
+        "E": "no heal of this window carries visible_before, visible_after, holdout_before and holdout_after. "
+        "Log them in heal_events.jsonl.",
+        "A": "there is no suite_runs.jsonl. Log one surface run before and one after each heal there.",
+        "M": "none of 1 loop has a score for every cycle. Log score, holdout_after or visible_after on every heal in heal_events.jsonl.",
+    }
+
+
+def test_an_axis_that_is_scored_misses_nothing(audited):
+    runs = [run(1, "before", {"a": True}), run(1, "after", {"a": True})]
+    assert summary.missing_inputs(audited([heal(1)], suite_runs=runs, surface=[{"id": "a"}])) == {}
+
+
+def test_scores_that_never_come_together_and_runs_without_a_before(audited):
+    halves = [heal(1, scores=dict.fromkeys(SCORES[:2], 0.5)), heal(2, scores=dict.fromkeys(SCORES[2:], 0.5))]
+    found = summary.missing_inputs(audited(halves, suite_runs=[run(1, "after", {"a": True})]))
+    assert found["E"] == "no heal carries all four of its scores. Log visible and holdout, before and after, in heal_events.jsonl."
+    assert found["A"] == "the surface runs have no earlier outcome to compare with. Log one with phase before in suite_runs.jsonl."
+    other = summary.missing_inputs(audited(halves, suite_runs=[run(7, "after", {"a": True})]))
+    assert other["A"] == "suite_runs.jsonl holds no surface run with phase after and the heal_id of a heal in this window."
+
+
+def test_cost_counts_a_loop_once_and_only_where_tokens_and_scores_are_known(audited):
+    copied = [heal(n, loop="l", cycle=n, scores=gains(0.25, 0.04), holdout_scope="loop", tokens_spent=1000) for n in range(1, 5)]
+    found = audited([*copied, heal(8, scores=None, tokens_spent=10**6), heal(9, scores=gains(0.3, 0.3))])
+    assert costs.cost_per_real_point(found) == pytest.approx(1000)  # 4 × 1,000 tokens for 4 points
+    assert costs.cost_sentence(found) == "4,000 tokens for 4 held-out points, added up over loops"
+
+
+SPENT = "500 tokens were spent and held-out scores"
+
+
+@pytest.mark.parametrize(
+    ("heals", "sentence"),
+    [
+        ([heal(1)], "no loop logs both tokens_spent and all four scores"),
+        ([heal(1, scores=gains(0.2, 0), tokens_spent=500)], f"{SPENT} did not gain a whole point, added up over loops"),
+        ([heal(1, scores=gains(0.2, -0.1), tokens_spent=500)], f"{SPENT} fell by 10 points, added up over loops"),
+        ([heal(1, tokens_spent=0)], "no tokens were spent"),
+    ],
+)
+def test_no_cost_per_point_without_tokens_or_gain(audited, heals, sentence):
+    found = audited(heals)
+    assert costs.cost_per_real_point(found) is None
+    assert costs.cost_sentence(found) == sentence
+
+
+def test_an_unknown_budget_is_not_zero(audited):
+    assert costs.budget_unknown(audited([heal(1), heal(2)])) == "tokens_spent or task_tokens is missing on all 2 heals"
+    paid = {"tokens_spent": 1, "task_tokens": 1}
+    assert costs.budget_unknown(audited([heal(1), heal(2, **paid)])) == "tokens_spent or task_tokens is missing on 1 of 2 heals"
+    assert costs.budget_unknown(audited([heal(1, **paid)])) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "line", "shown"),
+    [(0.561, 0.8, "0.56"), (0.7999, 0.8, "0.7999"), (0.796, 0.8, "0.796"), (0.8, 0.8, "0.80"), (0.79999, 0.8, "just below 0.80")],
+)
+def test_a_score_below_its_line_never_shows_as_the_line(value, line, shown):
+    assert summary.score_text(value, line=line) == shown
+
+
+def test_numbers_in_words():
+    assert [points(0.025), points(-0.025), points(0.2999999999), points(0.0)] == [3, -3, 30, 0]
+    assert [signed(3), signed(-3), signed(0)] == ["+3", "−3", "0"]
+    assert [percent(4, 60), percent(1, 15), percent(1, 2), percent(13, 60)] == ["6.7 %", "7 %", "50 %", "21.7 %"]
+    assert [alike(1.0), alike(0.9999), alike(0.904)] == ["identical", "99 % alike", "90 % alike"]
+    assert [named(["a"]), named(["a", "b"]), named(list("abcde"))] == ["a", "a and b", "a, b, c and 2 more"]
