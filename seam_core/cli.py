@@ -57,14 +57,14 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _report_command(
-    heals: Annotated[Path, typer.Option(help="the heal log; other logs and seam.toml are looked for beside it")],
+    heals: Annotated[Path, typer.Option(help="the heal log; other logs and seam.toml are looked for beside it", readable=False)],
     window: Annotated[str, typer.Option(help="7d, 24h, 4w or all")] = "7d",
     as_of: Annotated[str | None, typer.Option(help="where the window ends: a date or a time (default: the newest heal)")] = None,
     now: Annotated[str | None, typer.Option(help="the clock, for repeatable runs: later times are not believed")] = None,
-    fixtures: Annotated[Path | None, typer.Option(help="folder of holdout, practice, surface, protected and certified")] = None,
+    fixtures: Annotated[Path | None, typer.Option(help="folder of the fixtures: holdout, surface and so on", readable=False)] = None,
     require: Annotated[str, typer.Option(help="axes that must be scored, such as S,E,A,M")] = "",
     output: Annotated[str, typer.Option("--format", help="json or md")] = "json",
-    rejects: Annotated[Path | None, typer.Option(help="write every rejected line there, as JSON Lines")] = None,
+    rejects: Annotated[Path | None, typer.Option(help="write every rejected line there, as JSON Lines", readable=False)] = None,
     **flags: Any,
 ) -> int:
     required = _axes(require)

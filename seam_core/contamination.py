@@ -39,9 +39,8 @@ before as (
     where h.has_after_text
     group by h.target, h.ts
 )
-select row, heal_id, target, in_window, row_number() over (partition by target order by ts desc, heal_id desc) = 1 as is_last
-from (from inside union all from before)
-order by ts, heal_id
+select row, heal_id, target, in_window, row_number() over (partition by target order by ts desc, heal_id desc) = 1 as is_last, ts
+from (select row, heal_id, target, ts, in_window from inside union all select row, heal_id, target, ts, in_window from before)
 """
 
 
@@ -83,6 +82,8 @@ def measure_contamination(scope: Scope, gate: Gate) -> Contamination:
     exam = build_exam(scope.query("select id, text from holdout where text is not null order by id"), n=scope.settings.ngram)
     if not exam.grams:
         return Contamination(None, "no held-out case has a text long enough to test", 0, 0, 0)
+    if not scope.one("select count(*) from window_heals where has_after_text")[0]:
+        return Contamination(None, "no heal in the window logs the changed text", 0, 0, 0)
     scanner = Scanner(exam)
     n_first = 0
     for heal_id, added in _additions(scope, gate):
@@ -156,17 +157,17 @@ def _additions(scope: Scope, gate: Gate) -> Iterator[tuple[str, Added]]:
         scope.keep("changes", CHANGES)
         if not gate.stop("select row from changes where not in_window"):
             break
-    changes = scope.query("from changes")
-    texts = scope.texts(row for row, *_ in changes)
     newest: dict[str, str] = {}
-    for (_, heal_id, target, in_window, is_last), text in zip(changes, texts, strict=True):
-        if text is None:
-            continue
-        before = newest.pop(target, None) if target is not None else None
-        if target is not None and not is_last:
-            newest[target] = text
-        if in_window:
-            yield heal_id, added_lines(before, text)
+    for changes in scope.stream("from changes order by ts, heal_id"):
+        texts = scope.texts([change[0] for change in changes])
+        for (_, heal_id, target, in_window, is_last, _), text in zip(changes, texts, strict=True):
+            if text is None:
+                continue
+            before = newest.pop(target, None) if target is not None else None
+            if target is not None and not is_last:
+                newest[target] = text
+            if in_window:
+                yield heal_id, added_lines(before, text)
 
 
 class Scanner:

@@ -83,11 +83,11 @@ class Gate:
         return bool(scope.one("select count(*) from blocked")[0] > before)
 
     def _violations(self) -> Iterator[tuple[int, str]]:
-        heals = self._scope.query(WITH_TEXT, every="*" in self._blocks)
-        texts = self._scope.texts(row for row, _ in heals)
-        for (row, target), text in zip(heals, texts, strict=True):
-            blocks = [*self._blocks.get("*", ()), *(self._blocks.get(target, ()) if target != "*" else ())]
-            yield from ((row, block_id) for block_id in broken_blocks(text or "", blocks))
+        for heals in self._scope.stream(WITH_TEXT, every="*" in self._blocks):
+            texts = self._scope.texts([row for row, _ in heals])
+            for (row, target), text in zip(heals, texts, strict=True):
+                blocks = [*self._blocks.get("*", ()), *(self._blocks.get(target, ()) if target != "*" else ())]
+                yield from ((row, block_id) for block_id in broken_blocks(text or "", blocks))
 
 
 def broken_blocks(text: str, blocks: Iterable[tuple[str, str, str]]) -> Iterator[str]:

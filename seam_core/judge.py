@@ -62,7 +62,7 @@ class JSONObject(dict[str, Any]):
 
 
 def judge(line: bytes, log: Log, *, latest: datetime) -> tuple[str, str] | None:
-    """(key path, reason) of the first rule that a line breaks; None when it is a record of this log.
+    """(key path, reason) of the first rule that a line breaks; None when it is a record of this log, or nested too deeply to tell.
 
     latest: the newest time that is believed; see `latest_time`.
     """
@@ -77,7 +77,7 @@ def judge(line: bytes, log: Log, *, latest: datetime) -> tuple[str, str] | None:
     except json.JSONDecodeError as error:
         return "", f"not JSON: {_plain(error.msg).removesuffix(' at')} at character {error.pos + 1}"
     except RecursionError:
-        return "", "not JSON that can be read: nested too deeply"
+        return None
     if not isinstance(value, JSONObject):
         return "", f"must be an object, found {describe(value)}"
     if twice := _key_twice(log, value):
@@ -85,7 +85,9 @@ def judge(line: bytes, log: Log, *, latest: datetime) -> tuple[str, str] | None:
     try:
         _decoder(log).decode(text)
     except msgspec.ValidationError as error:
-        return _in_words(error, log, value)
+        path, reason = _in_words(error, log, value)
+        if not _is_free(log, path):
+            return path, reason
     except msgspec.DecodeError as error:
         return "", "not Unicode: half of a surrogate pair" if _HALF_PAIR.search(text) else f"not JSON: {_plain(str(error))}"
     return _judge_times(log, value, latest)
@@ -154,6 +156,11 @@ def _key_twice(log: Log, value: JSONObject) -> str | None:
         if column.kind == "map" and isinstance(last, JSONObject) and last.twice:
             return f"{path[-1]}.{last.twice[0]}"
     return next((key for key in value.twice if key in {path[0] for path, column in _columns(log).items() if column.keep != "skip"}), None)
+
+
+def _is_free(log: Log, path: str) -> bool:
+    """Whether a key may hold anything, even a number that overflows."""
+    return any(column.keep == "skip" and f"{path}.".startswith(".".join(column.path) + ".") for column in _columns(log).values())
 
 
 def _no_constant(name: str) -> Any:

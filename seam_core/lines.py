@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 import tempfile
 import zlib
@@ -25,7 +24,6 @@ SAMPLE_BYTES = 4 * 2**10  # … and samples between them
 SAMPLES = 16
 RUN_GAP = 64 * 2**10  # offsets closer than this are read in one go …
 RUN_BYTES = 2**20  # … of at most this size
-BLANK = re.compile(rb"\n[ \t\r]*\n|\A[ \t\r]+\n")  # a blank line, or what may be the end of one that starts earlier
 BOM = b"\xef\xbb\xbf"
 SUFFIXES = ("", ".gz", ".zst")
 
@@ -215,7 +213,7 @@ class LazyOffsets(Sequence[int]):
         start = max(0, stop - RUN_BYTES)
         data = self._file.read(max(0, start - 1), stop - max(0, start - 1))
         n_starts = data.count(b"\n", 0, len(data) - 1) + (start == 0)
-        self._has_blank = bool(BLANK.search(b"\n" + data if start == 0 else data))
+        self._has_blank = _holds_blank_line(data, is_start=start == 0)
         self._starts.append(start)
         self._first_lines.append(self._first_lines[-1] - n_starts)
 
@@ -238,6 +236,13 @@ class LazyOffsets(Sequence[int]):
         if len(placed) != self._n_lines:
             raise UnreadableLogError(f"{self._file.path}: was changed while it was being read; read it again")
         self._placed = placed
+
+
+def _holds_blank_line(data: bytes, *, is_start: bool) -> bool:
+    """Whether there is a blank line among the lines that end in `data`, or what may be the end of one that starts earlier."""
+    first, *rest = data.split(b"\n")[:-1] or [b"x"]
+    starts_blank = (not first or first == BOM) if is_start else False
+    return starts_blank or first.isspace() or any(not line or line.isspace() for line in rest)
 
 
 def pieces(block: Block) -> Iterator[tuple[int, int, bytes]]:

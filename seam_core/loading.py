@@ -22,7 +22,7 @@ import msgspec
 
 from seam_core.columns import reader, selection
 from seam_core.judge import EARLIEST, Reject, is_odd, judge
-from seam_core.lines import BOM, EDGE_BYTES, LINE_MAX, Block, LazyOffsets, LogFile, TooLong, pieces, stat_log
+from seam_core.lines import BLOCK_BYTES, BOM, EDGE_BYTES, LINE_MAX, Block, LazyOffsets, LogFile, TooLong, pieces, stat_log
 from seam_core.records import Log
 
 DIRECT_MIN = 16 * 2**20  # from this size DuckDB reads the file itself
@@ -36,6 +36,7 @@ from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
 """
 
 RUNS_AT_ONCE = 4096
+ROWS_AT_ONCE = 1000
 BAD_LINES = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException)  # a bug in our SQL is none of these
 
 # Runs in which a case stands twice or an outcome is neither pass nor fail.
@@ -111,6 +112,30 @@ class LogState:
         """Where a row's line starts in the file."""
         part = self.part_of(row)
         return int(part.offsets[row - part.first_row])
+
+    def lines_of(self, rows: Sequence[int]) -> Iterator[bytes]:
+        """The line of each row, in the order of the rows; rows that follow each other are read and split in one go."""
+        assert self.file is not None, "a table with rows has a file"
+        at = 0
+        while at < len(rows):
+            stop = at + 1
+            while stop < len(rows) and rows[stop] == rows[stop - 1] + 1 and stop - at < ROWS_AT_ONCE:
+                stop += 1
+            found = self._neighbours(self.file, rows[at], rows[stop - 1]) if stop - at > 1 else []
+            yield from found or self.file.lines_at(map(self.offset_of, rows[at:stop]))
+            at = stop
+
+    def _neighbours(self, file: LogFile, first: int, last: int) -> list[bytes]:
+        """The lines of consecutive rows; empty when they do not stand one after the other, or are too long to read at once."""
+        start, stop = self.offset_of(first), self.offset_of(last)
+        if not 0 < stop - start <= BLOCK_BYTES:
+            return []
+        data = file.read(start, stop - start)
+        lines = data.split(b"\n")
+        if len(lines) != last - first + 1:
+            return []
+        lines[-1] = file.line_at(stop)
+        return [line.rstrip(b"\r") for line in lines] if b"\r" in data else lines
 
     def reopen_tail(self, con: duckdb.DuckDBPyConnection) -> None:
         """Take back the rows of a last line that had no newline, so that it is read again with what was appended to it."""

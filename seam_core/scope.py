@@ -25,6 +25,7 @@ from seam_core.store import Store
 from seam_core.window import Window
 
 COPY_MAX = 100_000  # windows up to so many heals are copied out once; more are filtered anew at each use, which keeps memory flat
+AT_ONCE = 5_000  # rows of a stream
 TEXTS_KEPT = 32_000_000  # characters of heal texts remembered, since several axes read the same ones
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -58,6 +59,7 @@ class Scope:
     settings: Settings
     con: duckdb.DuckDBPyConnection
     flags: list[str] = field(default_factory=list)
+    is_large: bool = False  # too many heals to copy any of it
     _texts: OrderedDict[int, str | None] = field(default_factory=OrderedDict)
     _n_characters: int = 0
 
@@ -71,6 +73,13 @@ class Scope:
         with self.store.lock:  # one connection serves one call at a time, and pages share an audit
             return self.con.execute(sql, binds or None).fetchall()
 
+    def stream(self, sql: str, n_rows: int = AT_ONCE, **binds: Any) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of a query some thousand at a time, to keep memory flat. Nothing else may be asked of the scope meanwhile."""
+        with self.store.lock:
+            result = self.con.execute(sql, binds or None)
+            while rows := result.fetchmany(n_rows):
+                yield rows
+
     def one(self, sql: str, **binds: Any) -> tuple[Any, ...]:
         """The single row of a query."""
         return self.query(sql, **binds)[0]
@@ -81,6 +90,9 @@ class Scope:
 
     def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
         """Each heal's text, in the order of the rows; texts asked for again come from memory, as far as it is kept."""
+        if self.is_large:  # every text is asked for in turn: nothing that is remembered would be asked for again in time
+            yield from self.store.texts(rows)
+            return
         wanted = list(rows)
         absent = list(dict.fromkeys(row for row in wanted if row not in self._texts))
         reading = zip(absent, self.store.texts(absent), strict=True)
@@ -128,7 +140,8 @@ def open_scope(store: Store, window: Window, settings: Settings) -> Scope:
 def define_heals(scope: Scope) -> None:
     """Make ``window_heals`` and ``loop_heals`` from what is blocked so far."""
     in_window = "select count(*) from heals where ts > (select start from span) and ts <= (select stop from span)"
-    kind = "table" if int(scope.one(in_window)[0]) <= COPY_MAX else "view"
+    scope.is_large = int(scope.one(in_window)[0]) > COPY_MAX
+    kind = "view" if scope.is_large else "table"
     for name, sql in (("window_heals", WINDOW_HEALS), ("loop_heals", LOOP_HEALS)):
         scope.con.execute(f"create or replace temp {kind} {name} as {sql}")
 

@@ -23,7 +23,7 @@ from seam_core import duplicates
 from seam_core.certified import Certified, read_certified
 from seam_core.errors import UnreadableLogError
 from seam_core.judge import Reject, latest_time
-from seam_core.lines import LogFile, open_log, stat_log
+from seam_core.lines import BOM, LogFile, open_log, stat_log
 from seam_core.loading import Loader, LogState
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
 from seam_core.workspace import Workspace
@@ -33,17 +33,6 @@ LAX_TEXT = """
 select json_extract_string($line::json, '$.change.after_text')
 from heals where row = $row and heal_id = json_extract_string($line::json, '$.heal_id')
 """
-LEFT_OF_DIGEST = (
-    "row",
-    "assumed_utc",
-    "label_source",
-    "holdout_scope",
-    "has_break_glass",
-    "has_after_text",
-    "level",
-    "cycle",
-    "task_tokens",
-)
 
 
 @dataclass(frozen=True)
@@ -153,15 +142,13 @@ class Store:
         con = self.cursor()
         parts = []
         for log in LOGS:
-            names = ", ".join(row[0] for row in con.execute(f"describe {log.table}").fetchall() if row[0] not in LEFT_OF_DIGEST)
+            names = ", ".join(row[0] for row in con.execute(f"describe {log.table}").fetchall() if row[0] != "row")
             parts.append(f"{log.table}:{con.execute(f'select count(*), sum(hash({names})) from {log.table}').fetchall()[0]}")
         return hashlib.sha256("\n".join([*parts, self.certified.digest]).encode()).hexdigest()
 
     def lines(self, table: str, rows: Iterable[int]) -> Iterator[bytes]:
         """Each row's line as it was written, in the order asked for."""
-        state = self.states[table]
-        assert state.file is not None, "a table with rows has a file"
-        return state.file.lines_at(map(state.offset_of, rows))
+        return self.states[table].lines_of(list(rows))
 
     def line_number(self, table: str, row: int) -> int:
         """Physical line number of a row, from 1."""
@@ -173,9 +160,10 @@ class Store:
         Raises UnreadableLogError when the file was changed since it was loaded.
         """
         wanted = list(rows)
+        decode = self._decode
         for row, line in zip(wanted, self.lines("heals", wanted), strict=True):
             try:
-                found = self._decode(line.removeprefix(b"\xef\xbb\xbf"))
+                found = decode(line.removeprefix(BOM) if row == 0 else line)
                 yield found.change.after_text if found.change else None
             except (msgspec.DecodeError, RecursionError):
                 yield self._lax_text(row, line)

@@ -223,7 +223,8 @@ def _drift(scope: Scope) -> Drift:
         return Drift(reason="no certified.json")
     rows = scope.query("select run_id, drift from drift_rows where drift is not null")
     if not rows:
-        return Drift(reason="no full run of the surface")
+        n_full = scope.one("select count(*) from drift_rows")[0]
+        return Drift(reason="certified.json knows no case of the surface" if n_full else "no full run of the surface")
     over = [run_id for run_id, drift in rows if drift >= scope.settings.drift_max - TOLERANCE]
     run_id, drift = rows[-1]
     return Drift(drift, run_id, due=bool(over), first_due_run=over[0] if over else None)

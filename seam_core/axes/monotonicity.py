@@ -11,15 +11,8 @@ from seam_core.similarity import LONG_TEXT, compares_lines, revisit_similarity
 from seam_core.words import count
 
 TOLERANCE = 1e-9
+PAIRS_AT_ONCE = 1000
 DIP_COST, REVISIT_COST, CAP_COST = 0.4, 0.4, 0.2
-FETCH = 20_000  # pairs read at a time
-
-# A heal's position in its loop counts, not its cycle number: logs have gaps and repeats.
-POSITIONS = """
-select row, loop_id, heal_id, ts, cycle, level, target, has_after_text, score, holdout_before, holdout_after, holdout_scope,
-       visible_after, row_number() over (partition by loop_id order by cycle, ts, heal_id) as position
-from loop_heals
-"""
 
 # Which number each loop's curve is made of; held-out scores only where they were measured per cycle.
 LOOP_BASIS = """
@@ -35,33 +28,33 @@ from loop_heals
 group by loop_id
 """
 
+# A heal's position in its loop counts, not its cycle number: logs have gaps and repeats. Loops of one cycle can neither dip nor return.
 CYCLES = """
-select p.*, b.basis,
-       case b.basis when 'score' then p.score when 'holdout' then p.holdout_after when 'visible' then p.visible_after end as value
-from ({positions}) p join loop_basis b using (loop_id)
+select h.row, h.loop_id, row_number() over (partition by h.loop_id order by h.cycle, h.ts, h.heal_id)::integer as position,
+       case b.basis when 'score' then h.score when 'holdout' then h.holdout_after when 'visible' then h.visible_after end as value,
+       h.level >= 1 as mutates, case when h.has_after_text then h.target end as target
+from loop_heals h join loop_basis b using (loop_id)
+where b.n_cycles > 1
 """
 
 DIPS = """
 with steps as (
-    select loop_id, value < lag(value) over (partition by loop_id order by position) - 1e-9 as is_dip
-    from ({cycles})
-    where basis is not null
+    select loop_id, value < lag(value) over (partition by loop_id order by position) - 1e-9 as is_dip from cycles where value is not null
 )
 select loop_id, count(*) filter (is_dip) as dips from steps group by loop_id
 """
 
-# Pairs of positions whose texts may be a revisit, in the order of the log.
+# Pairs of positions whose texts may be a revisit, loop by loop in the order of the log.
 PAIRS = """
-with mutating as (
-    select row, loop_id, position, target from ({positions}) where level >= 1 and has_after_text and target is not null
-),
-texts as (select row, loop_id, position, target from ({positions}) where has_after_text and target is not null)
+with candidates as (select * from cycles where mutates and target is not null),
+starts as (select loop_id, min(row) as first_row from candidates group by loop_id having count(*) > 1)
 select later.loop_id, earlier.position as earlier, later.position as later, earlier.row, later.row, before.row
-from mutating later
-join mutating earlier on earlier.loop_id = later.loop_id and earlier.target = later.target
+from candidates later
+join starts using (loop_id)
+join candidates earlier on earlier.loop_id = later.loop_id and earlier.target = later.target
     and later.position - earlier.position between 2 and $window
-left join texts before on before.loop_id = later.loop_id and before.target = later.target and before.position = later.position - 1
-order by min(later.row) over (partition by later.loop_id), later.loop_id, later.position, earlier.position
+left join cycles before on before.loop_id = later.loop_id and before.target = later.target and before.position = later.position - 1
+order by starts.first_row, later.loop_id, later.position, earlier.position
 """
 
 LOOP_ROWS = """
@@ -98,7 +91,8 @@ def score(scope: Scope) -> Monotonicity:
     """
     settings = scope.settings
     scope.keep("loop_basis", LOOP_BASIS)
-    scope.keep("dips", DIPS.format(cycles=CYCLES.format(positions=POSITIONS)))
+    scope.keep("cycles", CYCLES)
+    scope.keep("dips", DIPS)
     scope.con.execute(
         "create or replace temp table revisit_rows"
         " (loop_id varchar, earlier bigint, later bigint, earlier_row bigint, later_row bigint, idle boolean, similarity double)"
@@ -122,17 +116,18 @@ def loop_score(extra_dips: int, revisits: int, *, capped: bool) -> float:
 
 
 def _revisits(scope: Scope) -> Iterator[tuple[str, int, int, int, int, bool, float]]:
+    """(loop, earlier and later position, their rows, whether nothing had changed, similarity) of every revisit."""
     settings = scope.settings
-    pairs = scope.query(PAIRS.format(positions=POSITIONS), window=settings.revisit_window)
     n_long = 0
-    for loop_id, earlier, later, earlier_row, later_row, before_row in pairs:
-        old, new = scope.text(earlier_row) or "", scope.text(later_row) or ""
-        alike = revisit_similarity(old, new, minimum=settings.similarity_min, method=settings.similarity_method)
-        n_long += old != new and compares_lines(old, new)
-        if alike is None:
-            continue
-        idle = before_row is not None and (scope.text(before_row) or "") == new
-        yield loop_id, earlier, later, earlier_row, later_row, idle, alike
+    for pairs in scope.stream(PAIRS, n_rows=PAIRS_AT_ONCE, window=settings.revisit_window):
+        rows = sorted({row for pair in pairs for row in pair[3:] if row is not None})
+        texts = {row: text or "" for row, text in zip(rows, scope.texts(rows), strict=True)}
+        for loop_id, earlier, later, earlier_row, later_row, before_row in pairs:
+            old, new = texts[earlier_row], texts[later_row]
+            alike = revisit_similarity(old, new, minimum=settings.similarity_min, method=settings.similarity_method)
+            n_long += old != new and compares_lines(old, new)
+            if alike is not None:
+                yield loop_id, earlier, later, earlier_row, later_row, before_row is not None and texts[before_row] == new, alike
     if n_long:
         scope.flags.append(
             f"{count(n_long, 'pair')} of texts over {LONG_TEXT:,} characters {'was' if n_long == 1 else 'were'} compared by lines"

@@ -734,8 +734,8 @@ def added_streams(heal: dict, kept: list[dict]) -> list[list[str]]:
 def score_contamination(scored: list[dict], kept: list[dict], holdout: dict, s: dict) -> tuple[float | None, list[dict]]:
     """methods.md 7: share of testable held-out cases whose wording was copied into what the heals added."""
     n = s["ngram"]
-    if not holdout["exists"] or not scored:
-        return None, []
+    if not holdout["exists"] or not any(heal["_text"] is not None for heal in scored):
+        return None, []  # nothing that was changed is logged, so nothing can be tested
     cases = {case["id"]: case_grams(case.get("text"), n) for case in holdout["records"]}
     cases = {case_id: grams for case_id, grams in cases.items() if grams}
     if len(cases) >= 10:
