@@ -136,15 +136,15 @@ class Added:
     is_first: bool
 
 
-def added_lines(before: str | None, after: str) -> Added:
-    """The lines of `after` that `before` does not have, neighbours together; all of them when there is nothing before."""
-    lines = after.splitlines()
+def added_lines(before: set[str] | None, after: list[str]) -> Added:
+    """The lines of `after` that are not among `before`, neighbours together; all of them when there is nothing before."""
     if before is None:
-        return Added([lines], is_first=True)
-    known = set(before.splitlines())
+        return Added([after], is_first=True)
+    if before.issuperset(after):
+        return Added([], is_first=False)
     runs: list[list[str]] = [[]]
-    for line in lines:
-        if line not in known:
+    for line in after:
+        if line not in before:
             runs[-1].append(line)
         elif runs[-1]:
             runs.append([])
@@ -157,17 +157,18 @@ def _additions(scope: Scope, gate: Gate) -> Iterator[tuple[str, Added]]:
         scope.keep("changes", CHANGES)
         if not gate.stop("select row from changes where not in_window"):
             break
-    newest: dict[str, str] = {}
-    for changes in scope.stream("from changes order by ts, heal_id"):
+    newest: dict[str, set[str]] = {}  # the lines of each target's text, as long as it changes again
+    for changes in scope.stream("select row, heal_id, target, in_window, is_last from changes order by ts, heal_id"):
         texts = scope.texts([change[0] for change in changes])
-        for (_, heal_id, target, in_window, is_last, _), text in zip(changes, texts, strict=True):
+        for (_, heal_id, target, in_window, is_last), text in zip(changes, texts, strict=True):
             if text is None:
                 continue
             before = newest.pop(target, None) if target is not None else None
+            lines = text.splitlines()
             if target is not None and not is_last:
-                newest[target] = text
+                newest[target] = set(lines)
             if in_window:
-                yield heal_id, added_lines(before, text)
+                yield heal_id, added_lines(before, lines)
 
 
 class Scanner:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from seam_core.scope import TOUCHED, Scope, define_heals, insert_rows
+import duckdb
+
+from seam_core.scope import COPY_MAX, TOUCHED, Scope, define_heals, insert_rows
 
 TOLERANCE = 1e-9
+SUSPECT_BLOCKS = 50  # with more blocks one query would grow too large
 
 # A protected line without text protects the whole target.
 WHOLE_TARGETS = """
@@ -21,7 +24,16 @@ WITH_TEXT = """
 select h.row, h.target
 from heals h
 where h.has_after_text and h.row in (select row from gate_queue) and ($every or h.target in (select target from protected))
+  and ($closely or h.row in (select row from suspects))
 order by h.row
+"""
+
+# For a whole history: DuckDB finds the few texts that lack a block as it is written; only those are looked at closely.
+SUSPECTS = """
+select h.row
+from read_ndjson($path, columns = {{'heal_id': 'VARCHAR', 'change': 'STRUCT(target VARCHAR, after_text VARCHAR)'}}, ignore_errors = true) f
+join heals h using (heal_id)
+where f.change.after_text is not null and ({lacks})
 """
 
 BLOCKED_ROWS = """
@@ -83,11 +95,30 @@ class Gate:
         return bool(scope.one("select count(*) from blocked")[0] > before)
 
     def _violations(self) -> Iterator[tuple[int, str]]:
-        for heals in self._scope.stream(WITH_TEXT, every="*" in self._blocks):
+        self._scope.con.execute("create or replace temp table suspects (row bigint)")
+        closely = not self._find_suspects()
+        for heals in self._scope.stream(WITH_TEXT, every="*" in self._blocks, closely=closely):
             texts = self._scope.texts([row for row, _ in heals])
             for (row, target), text in zip(heals, texts, strict=True):
                 blocks = [*self._blocks.get("*", ()), *(self._blocks.get(target, ()) if target != "*" else ())]
                 yield from ((row, block_id) for block_id in broken_blocks(text or "", blocks))
+
+    def _find_suspects(self) -> bool:
+        """Fill ``suspects`` when there is much to look at; False when it is quicker to look at every text."""
+        file = self._scope.store.states["heals"].file
+        blocks = [(target, text) for target, some in self._blocks.items() for _, text, _ in some]
+        n_queued = self._scope.one("select count(*) from gate_queue")[0]
+        if file is None or file.path.suffix == ".zst" or n_queued <= COPY_MAX or len(blocks) > SUSPECT_BLOCKS:
+            return False
+        lacks = [f"($every{i} or f.change.target = $target{i}) and not contains(f.change.after_text, $text{i})" for i in range(len(blocks))]
+        binds: dict[str, object] = {f"every{i}": target == "*" for i, (target, _) in enumerate(blocks)}
+        binds |= {f"target{i}": target for i, (target, _) in enumerate(blocks)} | {f"text{i}": text for i, (_, text) in enumerate(blocks)}
+        sql = SUSPECTS.format(lacks=" or ".join(f"({one})" for one in lacks))
+        try:
+            self._scope.keep("suspects", sql, path=str(file.path), **binds)
+        except (duckdb.IOException, duckdb.InvalidInputException):
+            return False
+        return file.is_same()
 
 
 def broken_blocks(text: str, blocks: Iterable[tuple[str, str, str]]) -> Iterator[str]:
@@ -113,7 +144,7 @@ def apply_gate(scope: Scope) -> Gate:
 def govern_budget(scope: Scope) -> Budget:
     """How many heals in the window were elevated, escalated, or of unknown cost. Keeps ``budget_rows``."""
     settings = scope.settings
-    scope.keep("budget_rows", BUDGET_ROWS, elevated=settings.budget_elevated + TOLERANCE, escalated=settings.budget_escalated + TOLERANCE)
+    scope.show("budget_rows", BUDGET_ROWS, elevated=settings.budget_elevated + TOLERANCE, escalated=settings.budget_escalated + TOLERANCE)
     found = dict(scope.query("select verdict, count(*) from budget_rows group by verdict"))
     return Budget(found.get("elevated", 0), found.get("escalated", 0), found.get("unknown", 0))
 

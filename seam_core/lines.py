@@ -143,6 +143,11 @@ class LogFile:
             digest.update(self.read(max(0, n_bytes - EDGE_BYTES), min(EDGE_BYTES, n_bytes)))
         return digest.hexdigest()
 
+    def is_same(self) -> bool:
+        """Whether the name still stands for the file that was opened."""
+        found = self.path.stat() if self.path.exists() else None
+        return found is not None and (found.st_dev, found.st_ino) == self.identity
+
     def close(self) -> None:
         """Give the file back."""
         self.handle.close()

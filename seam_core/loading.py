@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import tempfile
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -170,8 +170,8 @@ class Loader:
         self.con.execute(f"drop table if exists {log.table}_rows")
         self.con.execute(f"alter table {self.stage} rename to {log.table}_rows")
 
-    def append(self, state: LogState) -> None:
-        """Load everything from `state.consumed` to the end of the file."""
+    def append_lines(self, state: LogState) -> None:
+        """Load every whole line from `state.consumed` on."""
         file = state.file
         assert file is not None
         stop = file.tail_start(state.consumed)
@@ -180,7 +180,6 @@ class Loader:
                 self._append_block(state, block)
                 self.tell(f"{file.path.name}: {min(1.0, block.start / max(stop, 1)):.0%} read")
         state.consumed = stop
-        self._append_tail(state, file)
 
     def _lines_before(self, state: LogState, file: LogFile) -> int:
         if state.n_lines is None:
@@ -283,8 +282,10 @@ class Loader:
             state.reject(piece[1] + 1, *fault)
         return fault is not None
 
-    def _append_tail(self, state: LogState, file: LogFile) -> None:
+    def append_tail(self, state: LogState) -> None:
         """A last line without a newline counts if it is a whole record, else it is pending."""
+        file = state.file
+        assert file is not None
         data = file.read(state.consumed, min(file.n_bytes - state.consumed, LINE_MAX))
         state.pending, state.open_rows = False, 0
         state.without_tail = len(state.rejects), state.repeated, state.rewritten

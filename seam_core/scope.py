@@ -12,6 +12,7 @@ A scope owns a cursor with its own temporary tables and views, which the axes re
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -87,6 +88,18 @@ class Scope:
     def keep(self, name: str, sql: str, **binds: Any) -> None:
         """Keep a query's result as a temporary table."""
         self.query(f"create or replace temp table {name} as {sql}", **binds)
+
+    def show(self, name: str, sql: str, **binds: float) -> None:
+        """Keep rows that a page may open one by one: as a table, or where there are too many as a view that is computed when asked."""
+        if self.is_large:
+            sql = re.sub(r"\$(\w+)", lambda found: repr(binds[found.group(1)]), sql)
+            self.query(f"create or replace temp view {name} as {sql}")
+        else:
+            self.keep(name, sql, **binds)
+
+    def numbers(self, sql: str) -> list[float]:
+        """The single column of a query, as one list; cheaper than a tuple a row."""
+        return self.one(f"select list(number) from ({sql}) numbers (number)")[0] or []
 
     def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
         """Each heal's text, in the order of the rows; texts asked for again come from memory, as far as it is kept."""

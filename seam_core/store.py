@@ -230,10 +230,12 @@ class Store:
         con = self.cursor()
         try:
             state.reopen_tail(con)
-            first_row = state.n_rows
-            self._loader(con, state.log).append(state)
-            if state.n_rows > first_row:
-                duplicates.settle(con, state, first_row=first_row)
+            loader = self._loader(con, state.log)
+            for append in (loader.append_lines, loader.append_tail):  # apart, since what is said of the tail may be taken back
+                first_row = state.n_rows
+                append(state)
+                if state.n_rows > first_row:
+                    duplicates.settle(con, state, first_row=first_row)
         except BaseException:
             self._forget(state.log)  # half a load is none: the next refresh reads the file anew
             raise

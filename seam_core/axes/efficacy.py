@@ -36,7 +36,6 @@ select *, (visible_after - visible_before) - (holdout_after - holdout_before) as
        greatest(0, signed_gap) as truth_gap, 1 - least(truth_gap / $gap_max, 1) as e_loop
 from ends
 where visible_before is not null and visible_after is not null and holdout_before is not null and holdout_after is not null
-order by last_ts, loop_id
 """
 
 
@@ -63,17 +62,17 @@ def score(scope: Scope, gate: Gate) -> Efficacy:
     trend = judge_trend(scope, gate)
     contamination = measure_contamination(scope, gate)
     gap_max = scope.settings.gap_max
-    scope.keep("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
-    scope.keep("efficacy_loops", LOOP_GAPS, gap_max=gap_max)
-    heals = scope.query("select truth_gap, e_heal from efficacy_rows")
-    loops = [value for (value,) in scope.query("select e_loop from efficacy_loops")]
+    scope.show("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
+    scope.show("efficacy_loops", f"{LOOP_GAPS} order by last_ts, loop_id", gap_max=gap_max)
+    heals = scope.numbers("select e_heal from efficacy_rows")
+    loops = scope.numbers("select e_loop from efficacy_loops")
     n_window = scope.one("select count(*) from window_heals")[0]
-    value = _mean([e_heal for _, e_heal in heals])
+    value = _mean(heals)
     by_loop = _mean(loops)
     if value is not None and by_loop is not None and abs(value - by_loop) >= DILUTED - 1e-9:
         scope.flags.append(f"E per heal {value:.2f} and E by loop {by_loop:.2f} differ: look at both")
     reason = None if heals else "no heal in the window" if not n_window else "no heal in the window has all four scores"
-    gap = _mean([truth_gap for truth_gap, _ in heals])
+    gap = _mean(scope.numbers("select truth_gap from efficacy_rows"))
     return Efficacy(value, reason, len(heals), n_window - len(heals), gap, by_loop, len(loops), trend, contamination)
 
 
