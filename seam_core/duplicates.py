@@ -12,8 +12,9 @@ from seam_core.loading import LogState
 
 # Groups of rows that share an identity, when at least one of them is new.
 SAME_IDENTITY = """
-with twice as (
-    select {identity} from {rows} where kept group by all having count(*) > 1 and max(rowid) >= $first_row
+with fresh as (select {identity} from {rows} where kept and rowid >= $first_row group by all),
+twice as (
+    select {identity} from {rows} semi join fresh using ({identity}) where kept group by all having count(*) > 1
 )
 select list(r.rowid order by r.rowid) as members
 from {rows} r join twice using ({identity})
@@ -45,8 +46,8 @@ def _settle_group(state: LogState, members: list[int]) -> Iterator[int]:
             yield row
         elif seen and state.log.key:
             state.rewritten += 1
-            first = state.part_of(members[0]).line_of(members[0])
-            state.reject(state.part_of(row).line_of(row), state.log.key, f"rewritten: line {first} already has this {state.log.key}")
+            first = state.line_of(members[0])
+            state.reject(state.offset_of(row), state.log.key, f"rewritten: line {first} already has this {state.log.key}")
             yield row
         else:
             seen[text] = row

@@ -28,10 +28,11 @@ where h.has_after_text and h.row in (select row from gate_queue) and ($every or 
 order by h.row
 """
 
-# For a whole history: DuckDB finds the few texts that lack a block as it is written; only those are looked at closely.
+# For a whole history: DuckDB finds the few texts that lack a block as it is written; only those are looked at closely. It must read
+# every line to the letter: where it cannot (a byte order mark, a line that is too long), all texts are looked at.
 SUSPECTS = """
 select h.row
-from read_ndjson($path, columns = {{'heal_id': 'VARCHAR', 'change': 'STRUCT(target VARCHAR, after_text VARCHAR)'}}, ignore_errors = true) f
+from read_ndjson($path, columns = {{'heal_id': 'VARCHAR', 'change': 'STRUCT(target VARCHAR, after_text VARCHAR)'}}) f
 join heals h using (heal_id)
 where f.change.after_text is not null and ({lacks})
 """
@@ -108,7 +109,7 @@ class Gate:
         file = self._scope.store.states["heals"].file
         blocks = [(target, text) for target, some in self._blocks.items() for _, text, _ in some]
         n_queued = self._scope.one("select count(*) from gate_queue")[0]
-        if file is None or file.path.suffix == ".zst" or n_queued <= COPY_MAX or len(blocks) > SUSPECT_BLOCKS:
+        if file is None or not file.is_read_by_name or n_queued <= COPY_MAX or len(blocks) > SUSPECT_BLOCKS:
             return False
         lacks = [f"($every{i} or f.change.target = $target{i}) and not contains(f.change.after_text, $text{i})" for i in range(len(blocks))]
         binds: dict[str, object] = {f"every{i}": target == "*" for i, (target, _) in enumerate(blocks)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import tempfile
 import zlib
@@ -30,19 +31,17 @@ SUFFIXES = ("", ".gz", ".zst")
 
 @dataclass(frozen=True)
 class Block:
-    """A run of whole lines: the bytes, where they start in the file, and how many physical lines came before."""
+    """A run of whole lines: the bytes, and where they start in the file."""
 
     data: bytes
     start: int
-    line: int
 
 
 @dataclass(frozen=True)
 class TooLong:
-    """A line over LINE_MAX bytes: where it starts, and how many physical lines came before."""
+    """A line over LINE_MAX bytes: where it starts, and how long it is."""
 
     start: int
-    line: int
     n_bytes: int
 
 
@@ -56,6 +55,7 @@ class LogFile:
     n_bytes: int  # size when last looked at, unpacked
     packed_stat: tuple[int, int] = (0, 0)  # size and mtime_ns of the file as named
     notes: list[str] = field(default_factory=list)
+    _newlines: array[int] = field(default_factory=lambda: array("q", [0]))  # before every EDGE_BYTES-th byte
 
     def read(self, start: int, n_bytes: int) -> bytes:
         """The bytes [start, start + n_bytes); fewer at the end of the file."""
@@ -91,9 +91,13 @@ class LogFile:
             yield data[at : stop if stop >= 0 else len(data)].rstrip(b"\r")
         yield self.line_at(run[-1])
 
-    def count_lines(self, start: int, stop: int) -> int:
-        """Newlines in [start, stop)."""
-        return sum(self.read(at, min(RUN_BYTES, stop - at)).count(b"\n") for at in range(start, stop, RUN_BYTES))
+    def line_number(self, offset: int) -> int:
+        """Physical number, from 1, of the line that starts at an offset. Newlines are counted once, as far as anybody asked."""
+        mark = offset // EDGE_BYTES
+        while len(self._newlines) <= mark:
+            at = EDGE_BYTES * (len(self._newlines) - 1)
+            self._newlines.append(self._newlines[-1] + self.read(at, EDGE_BYTES).count(b"\n"))
+        return 1 + self._newlines[mark] + self.read(mark * EDGE_BYTES, offset - mark * EDGE_BYTES).count(b"\n")
 
     def tail_start(self, start: int) -> int:
         """Offset of the first byte after the last newline at or after `start`; `start` when there is none."""
@@ -106,7 +110,7 @@ class LogFile:
             stop = low
         return start
 
-    def blocks(self, start: int, stop: int, line: int, size: int = BLOCK_BYTES) -> Iterator[Block | TooLong]:
+    def blocks(self, start: int, stop: int, size: int = BLOCK_BYTES) -> Iterator[Block | TooLong]:
         """Whole lines of [start, stop) in runs of about `size` bytes; a line over LINE_MAX comes as `TooLong`."""
         while start < stop:
             data = self.read(start, min(size, stop - start))
@@ -116,12 +120,11 @@ class LogFile:
             if cut == 0:
                 end = self._line_end(start + len(data), stop)
                 if end - start > LINE_MAX:
-                    yield TooLong(start, line, end - start)
-                    start, line = end, line + 1
+                    yield TooLong(start, end - start)
+                    start = end
                     continue
                 data, cut = self.read(start, end - start), end - start
-            yield Block(data[:cut], start, line)
-            line += data.count(b"\n", 0, cut)
+            yield Block(data[:cut], start)
             start += cut
 
     def _line_end(self, start: int, stop: int) -> int:
@@ -142,6 +145,11 @@ class LogFile:
                 digest.update(self.read(n_bytes * i // (SAMPLES + 1), min(SAMPLE_BYTES, n_bytes)))
             digest.update(self.read(max(0, n_bytes - EDGE_BYTES), min(EDGE_BYTES, n_bytes)))
         return digest.hexdigest()
+
+    @property
+    def is_read_by_name(self) -> bool:
+        """Whether DuckDB, given the name, reads this file and no other, and the same bytes: it reads patterns into names."""
+        return self.path.suffix not in (".gz", ".zst") and not re.search(r"[*?\[]|^~", str(self.path))
 
     def is_same(self) -> bool:
         """Whether the name still stands for the file that was opened."""
@@ -190,10 +198,6 @@ class LazyOffsets(Sequence[int]):
             self._prove(index)
         return self._placed[index] if self._placed is not None else self._find(index)
 
-    def line_of(self, index: int) -> int:
-        """Physical line number, from 1."""
-        return 1 + self._file.count_lines(0, self[index])
-
     def _prove(self, index: int) -> None:
         while self._first_lines[-1] > index and self._starts[-1] > 0 and not self._has_blank:
             self._extend()
@@ -235,9 +239,9 @@ class LazyOffsets(Sequence[int]):
 
     def _place_all(self) -> None:
         placed = array("q")
-        for block in self._file.blocks(0, self._n_bytes, 0):
+        for block in self._file.blocks(0, self._n_bytes):
             if isinstance(block, Block):
-                placed.extend(offset for offset, _, _ in pieces(block))
+                placed.extend(offset for offset, _ in pieces(block))
         if len(placed) != self._n_lines:
             raise UnreadableLogError(f"{self._file.path}: was changed while it was being read; read it again")
         self._placed = placed
@@ -250,12 +254,12 @@ def _holds_blank_line(data: bytes, *, is_start: bool) -> bool:
     return starts_blank or first.isspace() or any(not line or line.isspace() for line in rest)
 
 
-def pieces(block: Block) -> Iterator[tuple[int, int, bytes]]:
-    """(offset, physical line from 0, bytes) of the lines of a block that are not blank."""
+def pieces(block: Block) -> Iterator[tuple[int, bytes]]:
+    """(offset, bytes) of the lines of a block that are not blank."""
     offset = block.start
-    for line, data in enumerate(block.data.split(b"\n"), block.line):
+    for data in block.data.split(b"\n"):
         if data.strip() and data.strip() != BOM:
-            yield offset, line, data
+            yield offset, data
         offset += len(data) + 1
 
 

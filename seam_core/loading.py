@@ -8,7 +8,6 @@ Each row keeps its place: row n of a table is the n-th line that DuckDB was give
 
 from __future__ import annotations
 
-import re
 import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,6 @@ from seam_core.lines import BLOCK_BYTES, BOM, EDGE_BYTES, LINE_MAX, Block, LazyO
 from seam_core.records import Log
 
 DIRECT_MIN = 16 * 2**20  # from this size DuckDB reads the file itself
-GLOB = re.compile(r"[*?\[]|^~")  # what DuckDB would read into a file's name
 OBJECT_MIN = 4 * 2**20  # how long a line DuckDB is first told to expect: its buffers grow with it
 
 STAGE = """
@@ -51,23 +49,15 @@ group by place
 having count(*) > count(distinct hash(case_id)) or bool_or(outcome not in ('"pass"', '"fail"'))
 """
 
-Piece = tuple[int, int, bytes]  # offset, physical line from 0, the line
+Piece = tuple[int, bytes]  # offset, the line
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows from `first_row` on: the offset and the physical line (from 0) of each; lazy offsets find the line themselves."""
+    """Rows from `first_row` on, and where the line of each starts."""
 
     first_row: int
     offsets: Sequence[int]
-    lines: Sequence[int] = ()
-
-    def line_of(self, row: int) -> int:
-        """Physical line number, from 1."""
-        at = row - self.first_row
-        if isinstance(self.offsets, LazyOffsets):
-            return self.offsets.line_of(at)
-        return 1 + int(self.lines[at])
 
 
 @dataclass
@@ -77,7 +67,6 @@ class LogState:
     log: Log
     file: LogFile | None = None
     consumed: int = 0
-    n_lines: int | None = 0  # physical lines consumed; None: not counted
     n_rows: int = 0
     parts: list[Part] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
@@ -145,10 +134,15 @@ class LogState:
             n_rejects, self.repeated, self.rewritten = self.without_tail
             del self.rejects[n_rejects:]
 
-    def reject(self, line: int, path: str, reason: str) -> None:
-        """List a line that is not loaded; `line` is its physical number, from 1."""
-        file = self.file.path.name if self.file else self.log.file
-        self.rejects.append(Reject(file, line, path, reason))
+    def line_of(self, row: int) -> int:
+        """Physical line number of a row, from 1."""
+        assert self.file is not None, "a row has a file"
+        return self.file.line_number(self.offset_of(row))
+
+    def reject(self, offset: int, path: str, reason: str) -> None:
+        """List the line that starts at an offset as one that is not loaded."""
+        assert self.file is not None, "a line has a file"
+        self.rejects.append(Reject(self.file.path.name, self.file.line_number(offset), path, reason))
 
 
 @dataclass(frozen=True)
@@ -176,19 +170,14 @@ class Loader:
         assert file is not None
         stop = file.tail_start(state.consumed)
         if not (state.n_rows == 0 and stop == file.n_bytes and stop >= DIRECT_MIN and self._append_file(state, file)):
-            for block in file.blocks(state.consumed, stop, self._lines_before(state, file)):
+            for block in file.blocks(state.consumed, stop):
                 self._append_block(state, block)
                 self.tell(f"{file.path.name}: {min(1.0, block.start / max(stop, 1)):.0%} read")
         state.consumed = stop
 
-    def _lines_before(self, state: LogState, file: LogFile) -> int:
-        if state.n_lines is None:
-            state.n_lines = file.count_lines(0, state.consumed)
-        return state.n_lines
-
     def _append_file(self, state: LogState, file: LogFile) -> bool:
         """Load a whole file as DuckDB reads it; False, with nothing loaded, when it will not or may not, or the file changed meanwhile."""
-        if file.path.suffix in (".gz", ".zst") or GLOB.search(str(file.path)) or self._starts_oddly(state.log, file):
+        if not file.is_read_by_name or self._starts_oddly(state.log, file):
             return False
         self.tell(f"reading {file.path.name} ({file.n_bytes / 1e6:,.0f} MB)")
         try:
@@ -204,7 +193,6 @@ class Loader:
                 return False
         else:
             part = Part(0, LazyOffsets(file, file.n_bytes, n_rows, self._identity_check(state)))
-        state.n_lines = None
         self._move(state, part)
         return True
 
@@ -214,13 +202,11 @@ class Loader:
         return any(is_odd(line) and not _is_record(log, line) for line in lines)
 
     def _place_lines(self, file: LogFile) -> Part:
-        offsets, lines = array("q"), array("q")
-        for block in file.blocks(0, file.n_bytes, 0):
+        offsets = array("q")
+        for block in file.blocks(0, file.n_bytes):
             if isinstance(block, Block):
-                for offset, line, _ in pieces(block):
-                    offsets.append(offset)
-                    lines.append(line)
-        return Part(0, offsets, lines)
+                offsets.extend(offset for offset, _ in pieces(block))
+        return Part(0, offsets)
 
     def _identity_check(self, state: LogState) -> Callable[[int, bytes], bool]:
         """Whether a line is the one that became a row, told by its identity."""
@@ -239,13 +225,11 @@ class Loader:
 
     def _append_block(self, state: LogState, block: Block | TooLong) -> None:
         if isinstance(block, TooLong):
-            state.reject(block.line + 1, "", f"longer than {LINE_MAX >> 20} MB ({block.n_bytes / 1e6:,.0f} MB)")
-            state.n_lines = block.line + 1
+            state.reject(block.start, "", f"longer than {LINE_MAX >> 20} MB ({block.n_bytes / 1e6:,.0f} MB)")
             return
-        state.n_lines = block.line + block.data.count(b"\n")
         found = list(pieces(block))
         if is_odd(block.data):
-            found = [piece for piece in found if not (is_odd(piece[2]) and self._shapeless(state, piece))]
+            found = [piece for piece in found if not (is_odd(piece[1]) and self._shapeless(state, piece))]
         self._append_pieces(state, found)
 
     def _append_pieces(self, state: LogState, pieces: list[Piece]) -> None:
@@ -256,30 +240,30 @@ class Loader:
             if not pieces or self._try_pieces(state, pieces):
                 return
         if len(pieces) == 1:
-            state.reject(pieces[0][1] + 1, "", "not JSON that can be read")
+            state.reject(pieces[0][0], "", "not JSON that can be read")
             return
         middle = len(pieces) // 2
         self._append_pieces(state, pieces[:middle])
         self._append_pieces(state, pieces[middle:])
 
     def _try_pieces(self, state: LogState, pieces: list[Piece]) -> bool:
-        object_max = max(OBJECT_MIN, max(len(line) for _, _, line in pieces) + 1024)
+        object_max = max(OBJECT_MIN, max(len(line) for _, line in pieces) + 1024)
         try:
-            n_rows = self._stage_bytes(state.log, b"".join(line.removeprefix(BOM) + b"\n" for _, _, line in pieces), object_max)
+            n_rows = self._stage_bytes(state.log, b"".join(line.removeprefix(BOM) + b"\n" for _, line in pieces), object_max)
         except BAD_LINES:
             return False
         if n_rows != len(pieces):
             return False
-        self._move(state, Part(state.n_rows, array("q", (piece[0] for piece in pieces)), array("q", (piece[1] for piece in pieces))))
+        self._move(state, Part(state.n_rows, array("q", (offset for offset, _ in pieces))))
         return True
 
     def _shapeless(self, state: LogState, piece: Piece) -> bool:
-        return not _is_record(state.log, piece[2]) and self._faulty(state, piece)
+        return not _is_record(state.log, piece[1]) and self._faulty(state, piece)
 
     def _faulty(self, state: LogState, piece: Piece) -> bool:
-        fault = judge(piece[2], state.log, latest=self.latest)
+        fault = judge(piece[1], state.log, latest=self.latest)
         if fault:
-            state.reject(piece[1] + 1, *fault)
+            state.reject(piece[0], *fault)
         return fault is not None
 
     def append_tail(self, state: LogState) -> None:
@@ -297,7 +281,7 @@ class Loader:
             state.pending = True
             return
         n_rows = state.n_rows
-        self._append_pieces(state, [(state.consumed, self._lines_before(state, file), data)])
+        self._append_pieces(state, [(state.consumed, data)])
         state.open_rows = state.n_rows - n_rows
 
     def _stage_bytes(self, log: Log, data: bytes, object_max: int = OBJECT_MIN) -> int:
@@ -341,11 +325,12 @@ class Loader:
 
     def _is_bad(self, state: LogState, part: Part, at: int, *, refused: bool) -> bool:
         assert state.file is not None
-        piece = (0, part.line_of(part.first_row + at) - 1, state.file.line_at(int(part.offsets[at])))
+        offset = int(part.offsets[at])
+        piece = (offset, state.file.line_at(offset))
         if not refused:
             return self._shapeless(state, piece)
         if not self._faulty(state, piece):
-            state.reject(piece[1] + 1, "", "is not a record that can be read")
+            state.reject(offset, "", "is not a record that can be read")
         return True
 
 

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from seam_core import escape
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.words import AXIS_NAMES, count, points
-
-NAMES = {"S": "Signal", "E": "Efficacy", "A": "Aftermath", "M": "Monotonicity"}
-_ESCAPED = str.maketrans({character: "\\" + character for character in "\\`*_{}[]()<>#+!|~$:&@"})
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # control characters, and what turns text round
-_WWW = re.compile(r"(?i)\b(www)\.")  # becomes a link even without a colon
 
 
 def to_markdown(found: Audit) -> str:

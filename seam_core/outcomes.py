@@ -5,6 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 
+import duckdb
+
+from seam_core.errors import UnreadableLogError
 from seam_core.lines import BOM
 from seam_core.scope import Scope
 
@@ -31,7 +34,11 @@ def unfold(scope: Scope, runs: str) -> None:
         with tempfile.NamedTemporaryFile(prefix="seam-", suffix=".jsonl") as file:
             file.write(batch)
             file.flush()
-            scope.query(UNFOLD, path=file.name, object_max=max(longest, 2**20))
+            try:
+                scope.query(UNFOLD, path=file.name, object_max=max(longest, 2**20))
+            except duckdb.InvalidInputException:
+                log = scope.store.states["runs"].file
+                raise UnreadableLogError(f"{log and log.path}: was changed while it was being read; read it again") from None
     scope.query("insert into unfolded from unfold_queue")
 
 

@@ -152,7 +152,7 @@ class Store:
 
     def line_number(self, table: str, row: int) -> int:
         """Physical line number of a row, from 1."""
-        return self.states[table].part_of(row).line_of(row)
+        return self.states[table].line_of(row)
 
     def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
         """Each heal's `after_text`, in the order of the rows; None where it has none.
