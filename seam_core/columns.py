@@ -158,8 +158,9 @@ def _value(column: Column) -> str:
 def _check(column: Column) -> str:
     raw = f"{_raw(column)}::varchar"
     if column.kind == "time":
-        # the common form costs a third of the pattern; what is left of it that the cast would forgive is a blank, a tab or a dot
-        common = f"{raw} like '{COMMON_TIME}' and not contains({raw}, ' ') and not contains({raw}, '.') and not contains({raw}, '\\')"
+        # the common form costs a third of the pattern; the cast would forgive it a blank, a dot, an escape, and hour 24
+        odd = " or ".join(f"contains({raw}, '{sign}')" for sign in (" ", ".", "\\", "T24"))
+        common = f"{raw} like '{COMMON_TIME}' and not ({odd})"
         form = f"case when {common} then true else regexp_full_match({raw}, '{TIME_PATTERN}') end"
         return f"{form} and {_value(column)} between $earliest and $latest"
     if column.kind == "share":
