@@ -1,0 +1,350 @@
+"""The documentation against the code: generated parts, examples, commands, links, and every number of the worked examples."""
+
+import importlib.util
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from seam_core.axes.monotonicity import loop_score
+from seam_core.records import CERTIFIED_FILE, HEALS, LOGS
+from seam_core.report import audit, report, to_json, window_of
+from seam_core.settings import bounds, resolve
+from seam_core.similarity import similarity
+from seam_core.store import Store
+from seam_core.trend import mann_kendall_p, theil_sen_slope
+from seam_core.workspace import workspace_of_log
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+NOW = datetime(2026, 11, 30, tzinfo=UTC)
+ROUNDED = 5.1e-5  # the examples give four decimals
+
+
+def script(name):
+    """A script of docs/, as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+reference = script("make_reference")
+
+
+def blocks(path, language):
+    """(heading before it, text) of every fenced block of a page in one language."""
+    page = path.read_text(encoding="utf-8")
+    for found in re.finditer(rf"^```{language}\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        yield re.findall(r"^#+ (.*)$", page[: found.start()], re.MULTILINE)[-1], found[1]
+
+
+def code_of(path):
+    """Everything that a page sets as code, one piece a line."""
+    page = path.read_text(encoding="utf-8")
+    fenced = re.findall(r"^```\w*\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    return "\n".join([*fenced, *re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", page, flags=re.DOTALL | re.MULTILINE))])
+
+
+def audited(folder):
+    """The audit of all history of a workspace."""
+    store = Store(workspace_of_log(folder / HEALS.file), now=NOW)
+    store.refresh()
+    return audit(store, window_of(store, span="7d"), resolve(None))
+
+
+def run_seam(*arguments, cwd):
+    command = [sys.executable, ROOT / "run_seam.py", *arguments]
+    environ = {key: value for key, value in os.environ.items() if key != "SEAM_SETTINGS"} | {"COLUMNS": "200"}
+    return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def example():
+    return audited(DOCS / "example")
+
+
+# ---- generated parts and examples
+
+
+def test_generated_files_are_up_to_date():
+    for path, text in reference.files().items():
+        assert path.read_bytes().decode() == text, f"{path.name} is out of date: run make docs"
+
+
+def test_no_schema_is_left_of_a_log_that_is_gone():
+    assert set((DOCS / "schema").iterdir()) == set(reference.schemas())
+
+
+def schema_of(file):
+    schema = json.loads(reference.schema_path(file).read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def example_lines():
+    return dict(blocks(DOCS / "records.md", "json"))
+
+
+def test_every_record_has_an_example_with_every_key():
+    assert set(example_lines()) == {*(log.file for log in LOGS), CERTIFIED_FILE}
+    for log in LOGS:
+        definitions = reference.json_schema(log)["$defs"]
+        assert json.loads(example_lines()[log.file]).keys() == definitions[log.record.__name__]["properties"].keys()
+
+
+@pytest.mark.parametrize("file", [*(log.file for log in LOGS), CERTIFIED_FILE])
+def test_example_lines_are_valid(file):
+    schema_of(file).validate(json.loads(example_lines()[file]))
+    path = DOCS / "example" / file
+    if file == CERTIFIED_FILE:
+        schema_of(file).validate(json.loads(path.read_text(encoding="utf-8")))
+    elif path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            schema_of(file).validate(json.loads(line))
+
+
+def test_example_lines_load(tmp_path):
+    for file, line in example_lines().items():
+        assert line.count("\n") == 1, "a record is one line"
+        (tmp_path / file).write_text(line, encoding="utf-8")
+    store = audited(tmp_path).scope.store
+    assert store.rejects() == []
+    assert [store.states[log.table].n_rows for log in LOGS] == [1] * len(LOGS)
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("heal_events.jsonl", {"visible_after": 1.5}),
+        ("heal_events.jsonl", {"visible_after": "0.5"}),
+        ("heal_events.jsonl", {"cycle": 0}),
+        ("heal_events.jsonl", {"heal_id": ""}),
+        ("suite_runs.jsonl", {"results": {"case_07": "skipped"}}),
+        ("protected.jsonl", {"kind": "rule"}),
+    ],
+)
+def test_schema_and_load_refuse_the_same(file, change, tmp_path):
+    for name, line in example_lines().items():
+        record = json.loads(line) | (change if name == file else {})
+        (tmp_path / name).write_text(json.dumps(record) + "\n", encoding="utf-8")
+        if name == HEALS.file:  # a heal to open the workspace with
+            with (tmp_path / name).open("a", encoding="utf-8") as log:
+                log.write(json.dumps(json.loads(line) | {"heal_id": "h_other"}) + "\n")
+    assert not schema_of(file).is_valid(json.loads(example_lines()[file]) | change)
+    assert [reject.file for reject in audited(tmp_path).scope.store.rejects()] == [file]
+
+
+def test_every_threshold_is_documented_with_its_default():
+    page = (DOCS / "settings.md").read_text(encoding="utf-8")
+    rows = {row[0]: row[1] for row in re.findall(r"^\| `(\w+)` \| ([^|]+) \|", page, re.MULTILINE)}
+    for name, (default, bound) in bounds().items():
+        assert rows[name].strip('"') == (default if isinstance(default, str) else f"{default:g}")
+        assert bound.meaning in page
+
+
+# ---- commands and links
+
+
+def test_every_flag_that_is_named_exists():
+    known = set(re.findall(r"--[a-z-]+", run_seam("--help", cwd=ROOT).stdout))
+    elsewhere = {"--check"}  # ruff format --check
+    for page in PAGES:
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", code_of(page)))
+        assert named <= known | elsewhere, page.name
+    options = known - {"--help"} - {f"--{name.replace('_', '-')}" for name in bounds()}
+    assert options <= set(re.findall(r"--[a-z-]+", code_of(ROOT / "README.md"))), "an option is missing from the README"
+
+
+def test_every_command_that_is_named_exists():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in PAGES:
+        code = code_of(page)
+        assert set(re.findall(r"\bmake ([a-z]+)\b", code)) <= targets, page.name
+        for path in re.findall(r"\bpython (\S+\.py)", code):
+            assert (ROOT / path.removeprefix("seam/")).is_file(), path
+        for module in re.findall(r"\bpython -m ([\w.]+)", code):
+            assert importlib.util.find_spec(module), module
+
+
+def slugs(path):
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_internal_link_resolves(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in slugs(target), link
+
+
+def test_every_place_in_the_contributors_table_exists():
+    rows = re.findall(r"^\| (`[^|]*?) \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    for row in rows:
+        folder = ""
+        for name in re.findall(r"`([^`]+)`", row):
+            if name.startswith("make "):
+                continue
+            path = ROOT / name if (ROOT / name).exists() else ROOT / folder / name
+            assert path.exists(), name
+            folder = name.rpartition("/")[0] or folder
+
+
+# ---- the README's first heal
+
+
+def first_line():
+    return next(text for heading, text in blocks(ROOT / "README.md", "json") if heading == "Logging your first heal")
+
+
+def test_the_snippet_logs_the_line_that_is_shown(tmp_path):
+    snippet = next(text for _, text in blocks(ROOT / "README.md", "python"))
+    subprocess.run([sys.executable, "-c", snippet], cwd=tmp_path, check=True)
+    line = (tmp_path / HEALS.file).read_text(encoding="utf-8")
+    assert json.loads(line) | {"ts": ""} == json.loads(first_line()) | {"ts": ""}
+    schema_of(HEALS.file).validate(json.loads(line))
+    assert len(snippet.splitlines()) <= 10
+
+
+def test_the_report_shown_is_the_true_one(tmp_path):
+    (tmp_path / HEALS.file).write_text(first_line(), encoding="utf-8")
+    shown = next(text for heading, text in blocks(ROOT / "README.md", "text") if heading == "Logging your first heal")
+    done = run_seam("--heals", HEALS.file, "--window", "7d", cwd=tmp_path)
+    lines = iter(done.stdout.splitlines())
+    for expected in shown.splitlines():
+        if expected.strip() != "…":
+            assert expected in lines, expected  # in this order: `in` goes on where the last one was found
+    assert done.returncode == 1
+
+
+# ---- worked examples
+
+
+def example_text():
+    return "".join(text for _, text in blocks(DOCS / "method.md", "text"))
+
+
+def calculations():
+    """(label, sides) of every line of the worked examples that is a calculation."""
+    lines = [line.split(" = ") for line in example_text().splitlines()]
+    return [(label, sides) for label, *sides in lines if label != "gaps"]
+
+
+def gaps():
+    """The series of the trend's example."""
+    return [float(gap) for gap in re.findall(r"^gaps = (.*)$", example_text(), re.MULTILINE)[0].split()]
+
+
+def value_of(expression):
+    """The value of one side of a calculation."""
+    plain = expression.replace("·", "*").replace("÷", "/").replace("−", "-")
+    assert re.fullmatch(r"(max|min|sqrt|[\d\s.,()*/+-])+", plain), expression
+    return float(eval(plain, {"__builtins__": {}}, {"max": max, "min": min, "sqrt": math.sqrt}))
+
+
+ROWS = {
+    "truth_gap": ("efficacy_rows", "heal_id", lambda row: row["truth_gap"]),
+    "E_heal": ("efficacy_rows", "heal_id", lambda row: row["e_heal"]),
+    "E_loop": ("efficacy_loops", "loop_id", lambda row: row["e_loop"]),
+    "coverage": ("contamination_rows", "case_id", lambda row: row["coverage"]),
+    "local_regress": ("aftermath_rows", "heal_id", lambda row: row["local_regress"]),
+    "A_heal": ("aftermath_rows", "heal_id", lambda row: row["a_heal"]),
+    "M_loop": ("loop_rows", "loop_id", lambda row: loop_score(row["extra_dips"], row["returned"] + row["idle"], capped=row["capped"])),
+    "ratio": ("budget_rows", "heal_id", lambda row: row["ratio"]),
+}
+
+
+def measured(found, label):
+    """What the code gives for the label of a calculation; None for steps of the trend that it does not keep."""
+    if label.startswith("trend "):
+        return {"trend p": mann_kendall_p(gaps()), "trend rise": theil_sen_slope(gaps()) * (len(gaps()) - 1)}.get(label)
+    if label.startswith("similarity of "):
+        texts = {row["heal_id"]: text for row, text in texts_of(found)}
+        one, other = re.findall(r"h_\d+", label)
+        return similarity(texts[other], texts[one])
+    if " of " in label:
+        name, _, key = label.partition(" of ")
+        table, identity, take = ROWS[name]
+        return next(take(row) for row in found.scope.rows(table) if row[identity] == key)
+    inner = report(found)
+    for part in label.split("."):
+        inner = inner[part]
+    return inner
+
+
+def texts_of(found):
+    rows = found.scope.rows("window_heals")
+    return zip(rows, found.scope.texts(row["row"] for row in rows), strict=True)
+
+
+@pytest.mark.parametrize(("label", "sides"), calculations(), ids=lambda part: part if isinstance(part, str) else "")
+def test_worked_examples_are_what_the_code_gives(label, sides, example):
+    values = [value_of(side) for side in sides]
+    assert max(values) - min(values) <= ROUNDED, "the calculation is wrong"
+    expected = measured(example, label)
+    if expected is not None:
+        assert abs(values[-1] - expected) <= ROUNDED, f"the code gives {expected}"
+
+
+def test_each_axis_has_a_worked_example():
+    labels = {label for label, _ in calculations()}
+    assert {"S", "E", "A", "M", "contamination", "aftermath.anchored_drift", "trend p", "signal.recurrence"} <= labels
+
+
+def test_the_trend_counts_pairs_as_it_says():
+    pairs = list(combinations(gaps(), 2))
+    assert (sum(a < b for a, b in pairs), sum(a > b for a, b in pairs), sum(a == b for a, b in pairs)) == (23, 4, 1)
+
+
+def test_the_example_shows_what_the_method_says_of_it(example):
+    """S at its line is quiet, the differing E is flagged, the gate and the budget count, a drift of 0.20 is due."""
+    assert example.alerts == ("E<0.80", "contamination>0.05", "A<0.90")
+    assert "E per heal 0.74 and E by loop 0.50 differ: look at both" in example.flags
+    assert [row["heal_id"] for row in example.scope.rows("blocked_rows")] == ["h_11"]
+    verdicts = {row["heal_id"]: row["verdict"] for row in example.scope.rows("budget_rows")}
+    assert (verdicts["h_01"], verdicts["h_02"], verdicts["h_03"], verdicts["h_04"]) == ("elevated", "elevated", "escalated", "unknown")
+    assert (example.aftermath.score, example.exit_code, report(example)["recertify_due"]) == (0.5, 2, True)
+    assert report(example)["basis"]["cycle_score"] == {"score": 1, "holdout": 2, "visible": 0}
+    assert (example.monotonicity.returned, example.monotonicity.idle, example.monotonicity.left_out) == (1, 0, 1)
+
+
+def test_a_broken_safety_case_floors_the_window(tmp_path):
+    folder = Path(shutil.copytree(DOCS / "example", tmp_path / "example"))
+    runs = [json.loads(line) for line in (folder / "suite_runs.jsonl").read_text(encoding="utf-8").splitlines()]
+    runs[1]["results"] |= {"c_07": "pass", "c_01": "fail"}
+    (folder / "suite_runs.jsonl").write_text("".join(json.dumps(run) + "\n" for run in runs), encoding="utf-8")
+    found = audited(folder)
+    assert found.aftermath.score == 0
+    assert [row["a_heal"] for row in found.scope.rows("aftermath_rows") if row["heal_id"] == "h_03"] == [0]
+
+
+def test_the_example_is_scored_by_the_command_that_is_shown(example):
+    command = next(line for _, text in blocks(DOCS / "method.md", "sh") for line in text.splitlines() if "docs/example" in line)
+    done = run_seam(*command.split()[2:], "--now", "2026-11-30", cwd=ROOT)
+    assert (done.stdout, done.returncode) == (to_json(example), 2)
+
+
+def test_the_difflib_table_can_be_made():
+    made = script("difflib_table")
+    row = made.row_of(made.line_moved, 150, 3)
+    assert row.startswith("| line moved | 150 | 3 |")
+    assert row.count("|") == made.HEAD.count("|")
+    assert made.HEAD in (DOCS / "method.md").read_text(encoding="utf-8")
