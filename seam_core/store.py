@@ -69,8 +69,7 @@ class Store:
         self._tell = tell or (lambda sentence: None)
         self._con = duckdb.connect()
         self._con.execute("set enable_progress_bar = false")  # it would print to standard output
-        for log in LOGS:
-            self._clear(log)
+        self._viewed: set[str] = set()
         self._fill_certified()
         self._decode = msgspec.json.Decoder(_Text).decode
 
@@ -184,6 +183,7 @@ class Store:
         before = self.states[log.table]
         rows_before, file_before = before.n_rows, before.file
         notes = self._read_log(log)
+        self._complete(log)
         state = self.states[log.table]
         return state.n_rows - (rows_before if state.file is file_before else 0), notes
 
@@ -248,15 +248,19 @@ class Store:
         if state.file:
             state.file.close()
         if state.n_rows:
-            self._clear(log)
+            with self.cursor() as con:
+                self._loader(con, log).create(log)
         self.states[log.table] = LogState(log)
 
-    def _clear(self, log: Log) -> None:
-        """An empty table, and the view of the rows kept."""
-        con = self.cursor()
-        self._loader(con, log).create(log)
-        con.execute(f"create or replace view {log.table} as select rowid as row, * exclude (kept) from {log.table}_rows where kept")
-        con.close()
+    def _complete(self, log: Log) -> None:
+        """After its first reading, a log has its table, however empty, and the view of the rows kept."""
+        if log.table in self._viewed:
+            return
+        with self.cursor() as con:
+            if not self.states[log.table].n_rows:
+                self._loader(con, log).create(log)
+            con.execute(f"create view {log.table} as select rowid as row, * exclude (kept) from {log.table}_rows where kept")
+        self._viewed.add(log.table)
 
     def _loader(self, con: duckdb.DuckDBPyConnection, log: Log) -> Loader:
         return Loader(self._con, con, f"stage_{log.table}", latest_time(self._now), self._tell)
