@@ -1,22 +1,27 @@
 """The product against an independent computation in plain loops (tests/reference), on messy random workspaces."""
 
 import json
+import os
 import random
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
-from tests.reference.random_workspace import write_random_workspace
-from tests.reference.scorer import score as reference_score
 
+from seam_core import gates, scope
 from seam_core import report as report_module
 from seam_core.report import audit, report, window_of
 from seam_core.settings import resolve
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_log
+from tests.reference.random_workspace import write_random_workspace
+from tests.reference.scorer import score as reference_score
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 VIEWS = [("7d", None), ("all", None), ("7d", "2025-01-20"), ("4w", "2025-01-14T12:00:00+02:00"), ("24h", None)]
 SEEDS = range(25)
+DEMO = Path(__file__).parents[2] / "fixtures"
+REAL = sorted(log.parent for log in Path(os.environ.get("SEAM_REAL_LOGS", os.devnull)).glob("**/workspaces/*/heal_events.jsonl"))
 
 
 @pytest.fixture
@@ -76,6 +81,30 @@ def test_shuffled_lines_give_the_same_report(seed, tmp_path):
         log.write_bytes(b"".join(lines))
     assert product_report(tmp_path, "7d", None) == before
     assert before["counts"]["heals"] > 0
+
+
+@pytest.mark.parametrize("folder", REAL, ids=lambda folder: folder.name)
+def test_equals_the_independent_computation_on_real_logs(folder, unrounded):
+    """Every workspace below the folder that SEAM_REAL_LOGS names; none is part of the project."""
+    for span in ("7d", "all"):
+        assert not differences(product_report(folder, span, None), compared(reference_score(folder, window=span, now=NOW)))
+
+
+def test_equals_the_independent_computation_on_the_demo(unrounded):
+    for span, as_of in [("7d", None), ("all", None), ("28d", "2026-05-20")]:
+        found = product_report(DEMO, span, as_of)
+        assert not differences(found, compared(reference_score(DEMO, window=span, as_of=as_of, now=NOW)))
+        assert found["min"] is not None
+
+
+@pytest.mark.parametrize("seed", [2, 8, 14])
+def test_a_whole_history_is_scored_alike_when_it_is_too_large_to_copy(seed, tmp_path, unrounded, monkeypatch):
+    """Large windows are views, their texts are streamed, and DuckDB looks for protected blocks."""
+    write_random_workspace(tmp_path, seed, heals=60)
+    before = product_report(tmp_path, "all", None)
+    monkeypatch.setattr(scope, "COPY_MAX", 0)
+    monkeypatch.setattr(gates, "COPY_MAX", 0)
+    assert product_report(tmp_path, "all", None) == before
 
 
 def records(log):
