@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seam_core.errors import UnreadableLogError
+from seam_core.files import is_there, stat_log
 from seam_core.judge import JSONObject, Reject, describe, whole_number
-from seam_core.lines import is_there, stat_log
 
 
 @dataclass(frozen=True)

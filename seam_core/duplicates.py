@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import duckdb
 
 from seam_core.judge import whole_number
-from seam_core.loading import LogState
+from seam_core.logstate import LogState
 
 # Groups of rows that share an identity, when at least one of them is new.
 SAME_IDENTITY = """

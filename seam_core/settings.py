@@ -16,7 +16,7 @@ from typing import Any, Literal
 from rapidfuzz import fuzz, process
 
 from seam_core.errors import SettingsError, UnreadableLogError
-from seam_core.lines import is_there, stat_log
+from seam_core.files import is_there, stat_log
 
 SERVER_VARIABLE = "SEAM_SETTINGS"
 SIMILARITY_METHODS = ("indel", "difflib")

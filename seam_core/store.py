@@ -22,9 +22,11 @@ import msgspec
 from seam_core import duplicates
 from seam_core.certified import Certified, read_certified
 from seam_core.errors import UnreadableLogError
+from seam_core.files import open_log, stat_log
 from seam_core.judge import Reject, latest_time
-from seam_core.lines import BOM, LogFile, open_log, stat_log
-from seam_core.loading import Loader, LogState
+from seam_core.lines import BOM, LogFile
+from seam_core.loading import Loader
+from seam_core.logstate import LogState
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
 from seam_core.workspace import Workspace
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seam_core.errors import UnreadableLogError
-from seam_core.lines import SUFFIXES, find_log, stat_log
+from seam_core.files import SUFFIXES, find_log, stat_log
 from seam_core.records import HEALS, Log
 
 SETTINGS_FILE = "seam.toml"

@@ -5,7 +5,7 @@ import pytest
 from tests.planted_faults import NAMED_BY, PAGE, measure, page
 
 # kind → lowest recall and precision that may be shipped
-FLOORS = {kind: (1.0, 1.0) for kind in NAMED_BY} | {
+FLOORS = dict.fromkeys(NAMED_BY, (1.0, 1.0)) | {
     "reward_hacked": (1.0, 0.30),
     "reward_hacked (half)": (1.0, 1.0),
     "recurrence": (1.0, 0.95),

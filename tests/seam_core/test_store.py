@@ -9,7 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seam_core import lines, loading
-from seam_core.lines import LazyOffsets, LogFile, open_log
+from seam_core import offsets as offsets_module
+from seam_core.files import open_log
+from seam_core.lines import LogFile
+from seam_core.offsets import LazyOffsets
 from tests.seam_core.workspaces import DIRECT_MIN, as_line, cases, failure, heal, json_lines, kept, opened, rejected, run, write
 
 
@@ -212,6 +215,7 @@ def test_every_row_stands_on_the_line_it_was_written_on(tmp_path_factory, writte
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "DIRECT_MIN", DIRECT_MIN[way])
         patch.setattr(lines, "RUN_BYTES", 300)
+        patch.setattr(offsets_module, "RUN_BYTES", 300)
         patch.setattr(lines, "RUN_GAP", 200)
         with opened(path) as store:
             with path.open("ab") as log:
@@ -242,7 +246,7 @@ def test_lazy_offsets_find_the_line_of_any_row_in_any_order(tmp_path_factory, si
     path.write_bytes((b"\xef\xbb\xbf" if bom else b"") + b"".join(line + b"\n" for line, _ in physical))
     expected = {place: number for number, (_, place) in enumerate(physical, start=1) if place is not None}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "RUN_BYTES", 64)
+        patch.setattr(offsets_module, "RUN_BYTES", 64)
         file = open_log(path)
         offsets = LazyOffsets(file, file.n_bytes, len(rows), lambda row, line: True)
         for row in asked:

@@ -1,0 +1,121 @@
+"""Finding and opening the files of logs, packed ones unpacked; every refusal is one sentence."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from seam_core.errors import UnreadableLogError
+from seam_core.lines import LogFile
+
+UNPACKED_MAX = 64 * 2**30  # a compressed log may not fill the disk
+SUFFIXES = ("", ".gz", ".zst")
+
+
+def find_log(folder: Path, name: str) -> Path | None:
+    """The log `name` in `folder`, plain or packed as .gz or .zst; None when there is none.  Two of them are an error."""
+    found = [folder / (name + suffix) for suffix in SUFFIXES if is_there(folder / (name + suffix))]
+    if len(found) > 1:
+        raise UnreadableLogError(f"{folder}: {' and '.join(path.name for path in found)} are both there; keep one of them")
+    return found[0] if found else None
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is something of that name, be it a broken link.  Raises UnreadableLogError when that cannot be told."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None
+    return True
+
+
+def stat_log(path: Path) -> os.stat_result:
+    """The file's stat.  Raises UnreadableLogError with a sentence when it is missing, a folder or no regular file."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise UnreadableLogError(f"{path}: no such file") from None
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise UnreadableLogError(f"{path}: is a folder, not a file; name the log inside it")
+    if not stat.S_ISREG(found.st_mode):
+        raise UnreadableLogError(f"{path}: is not a regular file")
+    return found
+
+
+def open_log(path: Path) -> LogFile:
+    """Open a log for reading by offset; a packed one is unpacked into an unnamed temporary file first.
+
+    Raises UnreadableLogError with a sentence.
+    """
+    found = stat_log(path)
+    try:
+        handle: IO[bytes] = path.open("rb", buffering=0)
+    except OSError as error:
+        raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None
+    log = LogFile(path, handle, (found.st_dev, found.st_ino), found.st_size, (found.st_size, found.st_mtime_ns))
+    if path.suffix in (".gz", ".zst"):
+        log.handle = _unpack(handle, log)
+        handle.close()
+        log.n_bytes = os.fstat(log.handle.fileno()).st_size
+    return log
+
+
+def _unpack(packed: IO[bytes], log: LogFile) -> IO[bytes]:
+    plain: IO[bytes] = tempfile.TemporaryFile(prefix="seam-")  # noqa: SIM115  lives as long as the log
+    written = 0
+    try:
+        for data in _gunzip(packed) if log.path.suffix == ".gz" else _unzstd(packed):
+            written += plain.write(data)
+            if written > UNPACKED_MAX:
+                log.notes.append(f"{log.path.name} unpacks to more than {UNPACKED_MAX >> 30} GB; only so much was read")
+                break
+    except (zlib.error, _zstd_error()) as error:
+        log.notes.append(
+            f"{log.path.name} is damaged or cut off after {written:,} unpacked bytes ({error}); what came before was read"
+            if written
+            else f"{log.path.name} is not packed as its name says, or cut off at the start ({error})"
+        )
+    plain.flush()
+    return plain
+
+
+def _gunzip(packed: IO[bytes]) -> Iterator[bytes]:
+    unpacker: Any = None
+    while data := packed.read(2**20):
+        while data:
+            unpacker = unpacker or zlib.decompressobj(wbits=31)
+            yield unpacker.decompress(data, 2**22)
+            data = unpacker.unconsumed_tail
+            if unpacker.eof:  # another member may follow, or padding
+                data, unpacker = unpacker.unused_data.lstrip(b"\0"), None
+    if unpacker:
+        raise zlib.error("the end is missing")
+
+
+def _unzstd(packed: IO[bytes]) -> Iterator[bytes]:
+    import zstandard
+
+    unpacker: Any = None
+    while data := packed.read(2**14):  # a little at a time, since a frame may unpack to many times its size
+        while data:
+            unpacker = unpacker or zstandard.ZstdDecompressor().decompressobj()
+            yield unpacker.decompress(data)
+            data, unpacker = (unpacker.unused_data, None) if unpacker.eof else (b"", unpacker)
+    if unpacker:
+        raise zstandard.ZstdError("the end is missing")
+
+
+def _zstd_error() -> type[Exception]:
+    import zstandard
+
+    error: Any = zstandard.ZstdError
+    return error if isinstance(error, type) else RuntimeError
