@@ -3,7 +3,11 @@
 import os
 import sys
 
-from seam_core.cli import main
+try:
+    from seam_core.cli import main
+except ImportError as error:  # Python's own exit code 1 would say that an alert fired
+    print(f"run_seam.py: {error}; run it with the project's own Python, .venv/bin/python", file=sys.stderr)
+    sys.exit(4)
 
 if __name__ == "__main__":
     code = main(sys.argv[1:])

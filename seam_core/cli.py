@@ -120,7 +120,7 @@ def _number(key: str, text: str) -> Any:
 
 
 def _axes(text: str) -> tuple[str, ...]:
-    axes = tuple(axis.strip() for axis in text.split(",") if axis.strip())
+    axes = tuple(axis.strip().upper() for axis in text.split(",") if axis.strip())
     if unknown := [axis for axis in axes if axis not in AXES]:
         raise SettingsError(f"--require {text}: {unknown[0]} is none of {', '.join(AXES)}")
     return axes

@@ -12,6 +12,7 @@ import unicodedata
 LENGTH = 2_000  # characters of a sentence that are shown
 ID_LENGTH = 80  # characters of an id that are shown
 
+_MARKUP = re.compile(r"([\\`*\[\]<>|~$#&]|(?<!\w)_|_(?!\w))")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Streamlit turns these into links, icons and arrows even where they are escaped; an invisible joiner inside keeps them text.
 _RISKY = re.compile(
@@ -32,6 +33,12 @@ def plain(text: str) -> str:
     """A sentence that may hold an agent's words, for places that read Markdown: every sign stands for itself."""
     line = " ".join(visible(text).split())
     return _PUNCTUATION.sub(r"\\\1", _RISKY.sub(_JOINER, line))
+
+
+def markdown(text: str) -> str:
+    """A sentence for a Markdown file: what would be markup is escaped, everything else stays readable as it is."""
+    line = " ".join(visible(text).split())
+    return _MARKUP.sub(r"\\\1", _RISKY.sub(_JOINER, line))
 
 
 def code(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from seam_core.costs import cost_per_real_point
@@ -43,9 +43,9 @@ with found (heal_id, rank, axis, harm) as (
     select heal_id, 3, 'M', count(*) from revisit_rows r join window_heals h on h.row = r.later_row group by heal_id
     union all select heal_id, 4, 'S', 1 from window_heals where not was_real_failure
     union all
-    select last(heal_id order by ts, heal_id), 5, 'S', 1
-    from window_heals where failure_signature in (select failure_signature from signal_rows where recurred_after_loop)
-    group by failure_signature, loop_id
+    select heal_id, 2, 'E', visible_after - holdout_after from half_scored
+    union all
+    select heal_id, 5, 'S', 1 from came_back
     union all
     select heal_id, case verdict when 'escalated' then 6 else 7 end, 'budget', ratio
     from budget_rows where verdict in ('elevated', 'escalated')
@@ -64,6 +64,32 @@ select heal_id, loop_id, ts, rank, axis
 from placed where place <= $per_loop
 order by rank, harm desc, n_found desc, ts, heal_id
 limit $n
+"""
+
+# The last heal of each loop on a signature, where that failed again (or, without a failure log, another loop healed it again) within
+# the days after the loop's very last heal, wherever the window ends.
+CAME_BACK = """
+with ends as (select loop_id, max(ts) as last_ts from heals semi join window_heals using (loop_id) group by loop_id),
+closed as (
+    select failure_signature, loop_id, last(heal_id order by ts, heal_id) as heal_id, any_value(last_ts) as last_ts
+    from window_heals join ends using (loop_id)
+    group by failure_signature, loop_id
+),
+again as ({again})
+select distinct c.heal_id
+from closed c asof join again a on a.failure_signature = c.failure_signature and c.last_ts < a.ts
+where a.ts - c.last_ts <= $follow_up
+"""
+FAILED_AGAIN = "select failure_signature, ts from following"
+HEALED_AGAIN = """
+    select failure_signature, ts from heals anti join blocked using (row)
+    where ts > (select start from span) and ts <= (select stop from span) + $follow_up
+"""
+
+# The loop's metric says done, the held-out score says nothing works, and without all four scores no gap is known.
+HALF_SCORED = """
+select heal_id, visible_after, holdout_after, holdout_scope from window_heals
+where visible_after >= 0.99 and holdout_after <= 0.01 and (visible_before is null or holdout_before is null)
 """
 
 REVISITS = """
@@ -90,6 +116,9 @@ def worst_heals(audit: Audit, n: int = 5) -> list[Finding]:
     """At most `n` heals of the window, worst first, at most two of one loop. Ids in the sentences are as logged: show them as text."""
     scope = audit.scope
     with scope.store.lock:
+        again = FAILED_AGAIN if scope.store.has("failures") else HEALED_AGAIN
+        scope.keep("came_back", CAME_BACK.format(again=again), follow_up=timedelta(days=audit.settings.recurrence_days))
+        scope.keep("half_scored", HALF_SCORED)
         alerts = {"alert_e": audit.settings.alert_e, "alert_a": audit.settings.alert_a}
         chosen = scope.query(WORST, per_loop=PER_LOOP, n=n, **alerts)
         scope.keep("shown", "select unnest($ids::varchar[]) as heal_id", ids=[row[0] for row in chosen])
@@ -135,12 +164,32 @@ def _contaminated(scope: Scope) -> Told:
         yield heal_id, f"copied held-out case {cut(case_id)} into {into} ({share}{together})"
 
 
+# Whether a loop's heals all carry one visible pair: then that pair is the loop's, and may stand beside the loop's held-out pair.
+GAPS = """
+with shown_gaps as (select heal_id, loop_id, visible_gain, holdout_gain, holdout_scope from efficacy_rows semi join shown using (heal_id)),
+pairs as (
+    select loop_id, count(distinct (visible_before, visible_after)) = 1 as is_loops_own
+    from loop_heals semi join shown_gaps using (loop_id) group by loop_id
+)
+select heal_id, visible_gain, holdout_gain, holdout_scope = 'loop', is_loops_own from shown_gaps join pairs using (loop_id)
+"""
+
+
 def _gap(scope: Scope) -> Told:
-    rows = scope.query("select heal_id, visible_gain, holdout_gain, holdout_scope from efficacy_rows semi join shown using (heal_id)")
-    for heal_id, visible, held_out, measured in rows:
-        sentence = gap_sentence(visible, held_out, whole_loop=measured == "loop")
+    for heal_id, visible, held_out, whole_loop, same_span in scope.query(GAPS):
+        is_split = whole_loop and not same_span
+        sentence = split_gap_sentence(visible, held_out) if is_split else gap_sentence(visible, held_out, whole_loop=bool(whole_loop))
         if sentence:
             yield heal_id, sentence
+
+
+def split_gap_sentence(visible: float, held_out: float) -> str | None:
+    """A cycle's visible gain beside its whole loop's held-out gain: two spans, so nothing is subtracted. None below one point."""
+    seen, real = points(visible), points(held_out)
+    if seen - real < 1:
+        return None
+    unit = "point" if abs(seen) == 1 else "points"
+    return f"this cycle: visible {signed(seen)} {unit}; its loop's held-out score: {signed(real) if real else '+0'}"
 
 
 def gap_sentence(visible: float, held_out: float, *, whole_loop: bool = False) -> str | None:
@@ -157,14 +206,20 @@ def gap_sentence(visible: float, held_out: float, *, whole_loop: bool = False) -
     return f"{gains}: {count(seen - real, 'point')} {'is' if seen - real == 1 else 'are'} not real"
 
 
+def _half_scored(scope: Scope) -> Told:
+    for heal_id, visible, held_out, measured in scope.query("from half_scored semi join shown using (heal_id)"):
+        whose = "its loop's held-out" if measured == "loop" else "held-out"
+        yield heal_id, f"ended at visible {visible:.2f} and {whose} {held_out:.2f}"
+
+
 def _broken(scope: Scope) -> Told:
     rows = scope.query(
         "select heal_id, n_regressed, n_cases, n_cases < (select count(*) from surface)"
-        " from aftermath_rows semi join shown using (heal_id) where n_regressed > 0"
+        " from aftermath_rows semi join shown using (heal_id) where n_regressed > n_safety"
     )
     for heal_id, n_regressed, n_cases, sampled in rows:
-        cases = f"{n_cases} {'sampled ' if sampled else ''}{'case' if n_cases == 1 else 'cases'}"
-        yield heal_id, f"broke {n_regressed} of {cases} ({percent(n_regressed, n_cases)})"
+        cases = f"{n_cases:,} {'sampled ' if sampled else ''}{'case' if n_cases == 1 else 'cases'}"
+        yield heal_id, f"broke {n_regressed:,} of {cases} ({percent(n_regressed, n_cases)})"
 
 
 def _revisits(scope: Scope) -> Told:
@@ -178,18 +233,22 @@ def _revisits(scope: Scope) -> Told:
 
 def _false(scope: Scope) -> Told:
     rows = scope.query("select heal_id, label_source from window_heals semi join shown using (heal_id) where not was_real_failure")
-    said = {"judge": "the failure was not real, says a judge", "person": "the failure was not real, says a person"}
     for heal_id, source in rows:
-        yield heal_id, said.get(source, "the failure was not real: a plain retry passed")
+        yield heal_id, f"the failure was {NOT_REAL.get(source, 'labelled not real')}"
+
+
+NOT_REAL = {
+    "probe1": "not real: a plain retry passed",
+    "probe3": "not real: a plain retry passed",
+    "judge": "not real, says a judge",
+    "person": "not real, says a person",
+}
 
 
 def _came_back(scope: Scope) -> Told:
-    rows = scope.query(
-        "select h.heal_id from window_heals h semi join shown using (heal_id) join signal_rows s using (failure_signature)"
-        " where s.recurred_after_loop"
-    )
     days = f"{scope.settings.recurrence_days:g} {'day' if scope.settings.recurrence_days == 1 else 'days'}"
-    yield from ((heal_id, f"the failure came back within {days} after a loop on it had ended") for (heal_id,) in rows)
+    for (heal_id,) in scope.query("select heal_id from came_back semi join shown using (heal_id)"):
+        yield heal_id, f"the failure came back within {days} after this heal's loop had ended"
 
 
 def _spending(scope: Scope) -> Told:
@@ -204,5 +263,5 @@ def _spending(scope: Scope) -> Told:
 
 # In the order in which a reader wants to hear it.
 TELLERS: tuple[Callable[[Scope], Iterator[tuple[str, str]] | Told], ...] = (
-    _safety, _blocked, _contaminated, _gap, _broken, _revisits, _false, _came_back, _spending,
+    _safety, _blocked, _contaminated, _gap, _half_scored, _broken, _revisits, _false, _came_back, _spending,
 )  # fmt: skip

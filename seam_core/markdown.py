@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 from seam_core import escape
+from seam_core.axes.aftermath import Aftermath
+from seam_core.axes.efficacy import Efficacy
+from seam_core.axes.monotonicity import Monotonicity
+from seam_core.axes.signal import Signal
+from seam_core.findings import worst_heals
 from seam_core.report import AXES, Audit, thresholds
+from seam_core.settings import bounds
 from seam_core.words import AXIS_NAMES, count, points
 
 
 def to_markdown(found: Audit) -> str:
     """The audit as Markdown, ending in a newline. Names that come from logs are escaped, so that they show as written."""
     lines = [f"## SEAM {found.window.label}", "", *_vector(found), "", *_verdict(found), "", *_parts(found)]
+    if worst := worst_heals(found):
+        lines += ["", "**Look at these first**", ""]
+        lines += [f"- {escape.code(one.heal_id)}: {escape.markdown('; '.join(one.sentences))}" for one in worst]
     if found.flags:
-        lines += ["", "**Read with care**", "", *(f"- {escape.plain(flag)}" for flag in found.flags)]
+        lines += ["", "**Read with care**", "", *(f"- {escape.markdown(flag)}" for flag in found.flags)]
     return "\n".join(lines) + "\n"
 
 
 def _vector(found: Audit) -> list[str]:
-    rows = ["| axis | score | line | |", "|---|---|---|---|"]
+    rows = ["| axis | score | line | | scored |", "|---|---|---|---|---|"]
     for axis, line in thresholds(found.settings).items():
         value = found.scores[axis]
-        if value is None:
-            rows.append(f"| {axis} {AXIS_NAMES[axis]} | not scored | {line:.2f} | {found.reasons[axis]} |")
-        else:
-            word = f"below {line:.2f}" if value < line - 1e-9 else "ok"
-            rows.append(f"| {axis} {AXIS_NAMES[axis]} | {value:.2f} | {line:.2f} | {word} |")
+        word = found.reasons[axis] if value is None else f"below {line:.2f}" if value < line - 1e-9 else "ok"
+        score = "not scored" if value is None else f"{value:.2f}"
+        rows.append(f"| {axis} {AXIS_NAMES[axis]} | {score} | {line:.2f} | {word} | {_coverage(found, axis)} |")
     return rows
+
+
+def _coverage(found: Audit, axis: str) -> str:
+    parts: dict[str, tuple[Signal | Efficacy | Aftermath | Monotonicity, str]] = {
+        "S": (found.signal, "signature"),
+        "E": (found.efficacy, "heal"),
+        "A": (found.aftermath, "heal"),
+        "M": (found.monotonicity, "loop"),
+    }
+    part, noun = parts[axis]
+    return f"{part.n:,} of {count(part.n + part.left_out, noun)}"
 
 
 def _verdict(found: Audit) -> list[str]:
@@ -34,6 +52,8 @@ def _verdict(found: Audit) -> list[str]:
         lines.append(f"- **RECERTIFY is due**: the agent has drifted from its certified baseline since run {run}.")
     if found.counts["blocked"]:
         lines.append(f"- **{count(found.counts['blocked'], 'heal')} stopped by the boundary gate.**")
+    for key, value in found.settings.changed().items():
+        lines.append(f"- {key} is {value} here (default {bounds()[key][0]}).")
     lines.append(f"- Alerts: {', '.join(f'`{alert}`' for alert in found.alerts) or 'none'}")
     return lines
 

@@ -187,9 +187,22 @@ def _flags(scope: Scope, parts: tuple[Signal, Efficacy, Aftermath, Monotonicity]
         (m.left_out, f"{m.left_out} of {m.left_out + m.n} loops left out of M: no score covers every cycle"),
         (m.basis["visible"], f"{m.basis['visible']} of {m.n} loops judged by the loop's own visible score"),
         (budget.unknown, f"budget ratio is unknown for {budget.unknown} of {n} heals"),
+        (counts["rejected"] or counts["rewritten"], _refused_lines(scope.store)),
         (counts["pending"], f"{count(counts['pending'], 'half-written last line')} pending"),
     ]
     return [*scope.store.notes(), *(sentence for holds, sentence in said if holds), *scope.flags]
+
+
+def _refused_lines(store: Store) -> str:
+    """How many lines were not taken, and where the first of them stands."""
+    refused = store.rejects()
+    if not refused:
+        return ""
+    counts = store.counts()
+    rewritten = f", {counts['rewritten']} of them rewritten" if counts["rewritten"] else ""
+    first = refused[0]
+    where = f"{first.file} line {first.line}: {first.path} {first.reason}".replace(":  ", ": ")
+    return f"{count(len(refused), 'line')} not taken{rewritten}; the first is {where} (--rejects lists them all)"
 
 
 def _no_heal(store: Store) -> str:

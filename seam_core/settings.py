@@ -148,6 +148,8 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
         raise SettingsError(f"{SERVER_VARIABLE} names a file that is none: {error}") from None
     values = _read_toml(path)
     for key in values:
+        if key in bounds():
+            raise SettingsError(f"{path}: {key} is a threshold; put it under [thresholds]")
         if key not in SERVER_KEYS:
             raise SettingsError(f"{path}: {_unknown(key, SERVER_KEYS)}")
     thresholds = _table(values, "thresholds", path)
@@ -175,6 +177,8 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
 def check_threshold(key: str, value: Any, *, where: str) -> Any:
     """The value of one threshold, as its own type.  Raises SettingsError naming `where`, the key and what it may be."""
     known = bounds()
+    if key == "thresholds":
+        raise SettingsError(f"{where}: write thresholds as plain keys, without the heading [thresholds], which is for the server settings")
     if key in SERVER_KEYS:
         raise SettingsError(
             f"{where}: {key} limits or commands people and belongs to the server settings ({SERVER_VARIABLE}), not to a workspace"

@@ -28,6 +28,7 @@ from seam_core.lines import BOM, LogFile
 from seam_core.loading import Loader
 from seam_core.logstate import LogState
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
+from seam_core.words import count
 from seam_core.workspace import Workspace
 
 READERS = 2  # logs read at once; each reader is DuckDB's, which uses every core for a large file
@@ -111,8 +112,15 @@ class Store:
             return result
 
     def has(self, table: str) -> bool:
-        """Whether the workspace has that log; an empty file is a log."""
-        return self.states[table].file is not None
+        """Whether the workspace has that log. An empty file is a log; one of which no line can be used is none."""
+        return self.states[table].file is not None and not self._is_useless(table)
+
+    def _is_useless(self, table: str) -> bool:
+        state = self.states[table]
+        if not state.rejects:
+            return False
+        row = self.cursor().execute(f"select count(*) from {table}").fetchone()
+        return row is None or not row[0]
 
     def rejects(self) -> list[Reject]:
         """Every line that was not kept for a fault of its own, by file and line."""
@@ -136,6 +144,11 @@ class Store:
     def notes(self) -> list[str]:
         """What a reader must know of the files: those that could not be read, damaged archives."""
         found = [state.error for state in self.states.values() if state.error]
+        for table, state in self.states.items():
+            if state.file and table != HEALS.table and self._is_useless(table):
+                first = min(state.rejects, key=lambda reject: reject.line)
+                lines = f"none of its {count(len(state.rejects), 'line')} can be used (line {first.line}: {first.path} {first.reason})"
+                found.append(f"{state.file.path.name} counts as missing: {lines}")
         return found + [note for state in self.states.values() if state.file for note in state.file.notes]
 
     def digest(self) -> str:

@@ -110,9 +110,9 @@ def page(measured: dict[str, tuple[int, int, int]]) -> str:
     """The page of the documentation."""
     return f"""# How many planted faults are named
 
-The simulator plants faults and writes them down (`truth.jsonl`). This table asks how many of them the report's own rows name, over the
-whole history of the demo and of {len(SEEDS)} further workspaces of 240 heals. Recall: planted faults that a row names. Precision: rows that name a
-planted fault. Made by `python -m tests.planted_faults`; a test holds the table and its floors.
+The simulator plants faults and writes them down (`truth.jsonl`). This table asks how many of them the report's own rows name,
+over the whole history of the demo and of {len(SEEDS)} further workspaces of 240 heals. Recall: planted faults that a row names.
+Precision: rows that name a planted fault. Made by `python -m tests.planted_faults`; a test holds the table and its floors.
 
 {table(measured)}
 

@@ -220,7 +220,8 @@ def _flag_cases(scope: Scope) -> None:
 def _drift(scope: Scope) -> Drift:
     scope.keep("drift_rows", DRIFT_ROWS)
     if scope.store.certified.outcomes is None:
-        return Drift(reason="no certified.json")
+        fault = next((reject.reason for reject in scope.store.certified.rejects), None)
+        return Drift(reason=f"certified.json cannot be used: {fault}" if fault else "no certified.json")
     rows = scope.query("select run_id, drift from drift_rows where drift is not null")
     if not rows:
         n_full = scope.one("select count(*) from drift_rows")[0]

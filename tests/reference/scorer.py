@@ -804,6 +804,7 @@ def read_log(folder: Path, name: str, now: datetime) -> dict:
         kept_as[key] = canonical
         log["assumed_utc"] += assumed
         log["records"].append(record)
+    log["exists"] = bool(log["records"]) or not log["rejected"]  # a log of which nothing can be used is none
     return log
 
 

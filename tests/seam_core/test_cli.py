@@ -176,7 +176,7 @@ def test_exit_code_4_for_a_fault_of_the_program_with_its_traceback(cli, quiet, m
         (["--now", "soon"], "soon is no time"),
         (["--now", ""], "an empty text is no time"),
         (["--require", "X"], "--require X: X is none of S, E, A, M"),
-        (["--require", "S,e"], "--require S,e: e is none of"),
+        (["--require", "S,x"], "--require S,x: X is none of"),
         (["--format", "xml"], "--format xml: write json or md"),
         (["--fixtures", "/nonexistent"], "/nonexistent: no such folder"),
         (["--fixtures", "/dev/null"], "/dev/null: is not a folder"),
@@ -341,8 +341,8 @@ def test_markdown_shows_hostile_names_as_text(cli, tmp_path):
     assert ran.code == 2
     lines = ran.out.splitlines()
     flag, verdict = (next(line for line in lines if start in line) for start in ("protected block", "RECERTIFY"))
-    assert not re.search(r"(?<!\\)[\[\]()<>*`|!&@:#]", flag.removeprefix("- "))  # every sign that means something has its backslash
-    assert "www.evil" not in flag  # a link even without signs
+    assert not re.search(r"(?<!\\)[\[\]<>*`|&#~$]", flag.removeprefix("- "))  # every sign that makes markup has its backslash
+    assert not re.search(r"://|www\.|(?<!\u2060)@", flag)  # what is a link even without signs is broken by an invisible joiner
     assert verdict.split("since run ")[1].startswith("``[x](http://evil.example) <img")  # in code, which holds one backtick
     assert verdict.endswith("``.")
     assert not [character for character in "\x1b\u202e" if character in ran.out]
@@ -354,11 +354,49 @@ def test_markdown_says_what_the_report_says(cli, tmp_path):
     out = cli("--heals", path, *NOW, "--format", "md").out
     assert out.startswith("## SEAM 2026-05-26 .. 2026-06-02\n")
     for row in (
-        "| S Signal | 1.00 | 0.70 | ok |",
-        "| E Efficacy | 0.60 | 0.80 | below 0.80 |",
-        "| A Aftermath | not scored | 0.90 | no suite_runs.jsonl |",
-        "| M Monotonicity | 1.00 | 0.60 | ok |",
+        "| S Signal | 1.00 | 0.70 | ok | 1 of 1 signature |",
+        "| E Efficacy | 0.60 | 0.80 | below 0.80 | 1 of 1 heal |",
+        "| A Aftermath | not scored | 0.90 | no suite_runs.jsonl | 0 of 1 heal |",
+        "| M Monotonicity | 1.00 | 0.60 | ok | 1 of 1 loop |",
         "- Alerts: `E<0.80`",
         "- Not scored: A.",
     ):
         assert row in out.splitlines()
+
+
+# ---- what may not pass in silence
+
+
+def test_a_log_of_which_no_line_can_be_used_counts_as_missing_and_says_so(cli, tmp_path):
+    """A broken failure log must not raise S: recall is unknown, not 1."""
+    heals = [heal(1, was_real_failure=True, **gap(0.1))]
+    path = write(tmp_path, heal_events=heals, failures=b'{"time":"2026-06-01T00:00:00Z","failure_signature":"s"}\n' * 3)
+    made = json.loads(cli("--heals", path, *NOW).out)
+    assert made["recall"] is None
+    assert made["basis"]["recurrence"] == "heals"
+    assert (
+        "failures.jsonl counts as missing: none of its 3 lines can be used (line 1: ts is missing; every record needs it)" in made["flags"]
+    )
+
+
+def test_lines_that_were_not_taken_are_flagged_with_the_first_of_them(cli, tmp_path):
+    path = write(tmp_path, heal_events=[heal(1), heal(2) | {"cycle": "1"}, heal(1) | {"level": 3}])
+    flags = json.loads(cli("--heals", path, *NOW).out)["flags"]
+    assert any(
+        flag.startswith("2 lines not taken, 1 of them rewritten; the first is heal_events.jsonl line 2: cycle must be") for flag in flags
+    )
+
+
+def test_a_baseline_that_cannot_be_read_is_not_called_missing(cli, tmp_path):
+    path = write(tmp_path, heal_events=[heal(1)])
+    (tmp_path / "certified.json").write_text("{bad")
+    flags = json.loads(cli("--heals", path, *NOW).out)["flags"]
+    assert "drift is unknown: certified.json cannot be used: not JSON: no baseline was read" in flags
+
+
+def test_markdown_names_the_heals_to_look_at_and_the_thresholds_that_were_changed(cli, tmp_path):
+    path = write(tmp_path, heal_events=[heal(1, **gap(0.2))])
+    out = cli("--heals", path, *NOW, "--format", "md", "--alert-e", "0.1").out
+    assert "**Look at these first**" in out
+    assert "20 points are not real" in out
+    assert "- alert_e is 0.1 here (default 0.8)." in out
