@@ -1,7 +1,10 @@
 """The command line: ``python run_seam.py --heals heal_events.jsonl --window 7d`` prints the report; its exit code sums it up."""
 
+import gc
 import os
 import sys
+
+gc.disable()  # a process of a second or two: looking for cycles would be a fifth of it
 
 try:
     from seam_core.cli import main

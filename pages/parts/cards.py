@@ -38,7 +38,11 @@ def _number_of(view: View, axis: str, before: Past | None) -> None:
         return
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         st.metric(f"{axis} {AXIS_NAMES[axis]}", strip.value(view, axis), width="content", **_change(view, axis, before))
-        st.badge(strip.state(view, axis), color="red" if axis in summary.below(view.audit) else "gray")
+        for state in strip.states(view, axis):
+            st.badge(state, color="red" if summary.alarms(view.audit, axis) else "gray")
+    covered = summary.coverage(view.audit).get(axis)
+    if covered:
+        st.caption(escape.plain(covered))
 
 
 def fill(view: View, places: dict[str, DeltaGenerator], past: list[Past]) -> None:
@@ -120,8 +124,18 @@ def _change(view: View, axis: str, before: Past | None) -> dict[str, Any]:
     if old is None or new is None:
         return {"delta": "was not scored", "delta_color": "off", "delta_arrow": "off"}
     change = round(round(new, 2) - round(old, 2), 2)
-    same = {} if change else {"delta_color": "off", "delta_arrow": "off"}
-    return {"delta": f"{change:+.2f}" if change else "0.00", "delta_description": f"was {old:.2f}", **same}
+    return {"delta": _signed(change), "delta_description": f"was {old:.2f}", **_direction(change)}
+
+
+def _signed(change: float) -> str:
+    """A change of a score with a real minus sign, which Streamlit does not read: see `_direction`."""
+    return f"{change:+.2f}".replace("-", "−") if change else "0.00"
+
+
+def _direction(change: float) -> dict[str, Any]:
+    if not change:
+        return {"delta_color": "off", "delta_arrow": "off"}
+    return {"delta_color": "green", "delta_arrow": "up"} if change > 0 else {"delta_color": "red", "delta_arrow": "down"}
 
 
 def _capital(sentence: str) -> str:

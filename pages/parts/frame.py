@@ -152,8 +152,9 @@ def open_view() -> View:
             raise ChooseError(sorted(folders), sidebar.take_workspace)
         folder = folders[name]
         if not holds_heal_log(folder):
-            what = "holds no heal_events.jsonl" if root.is_dir() else "there is no such folder"
-            raise NothingThereError(f"{root}: {what}. Let the agent append one line a heal to heal_events.jsonl there.")
+            if not root.is_dir():
+                raise NothingThereError(_no_folder(root))
+            raise NothingThereError(f"{root}: holds no heal_events.jsonl. Let the agent append one line a heal to heal_events.jsonl there.")
         opened = _open_store(str(folder))
         opened.n_reloads += bool(opened.store.refresh(now=datetime.now(UTC)).notes)
         opened.read_at = datetime.now(UTC)
@@ -172,6 +173,13 @@ def open_view() -> View:
 def workspaces_root() -> Path:
     """The folder that SEAM_WORKSPACE names, else ``workspace`` beside app.py."""
     return Path(os.environ.get(VARIABLE) or ROOT / "workspace").absolute()
+
+
+def _no_folder(root: Path) -> str:
+    """What to do when the folder of workspaces is not there: look at its name first."""
+    first = f"Check {VARIABLE}" if os.environ.get(VARIABLE) else f"Start the server with {VARIABLE}=FOLDER"
+    fill = "If the name is right, let the agent append one line a heal to heal_events.jsonl there."
+    return f"{first}: there is no such folder as {root}. {fill}"
 
 
 def _no_heal(store: Store) -> SeamError:

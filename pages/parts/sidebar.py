@@ -11,9 +11,9 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from seam_core import escape
-from seam_core.errors import SeamError
-from seam_core.window import parse_end
-from seam_core.words import count, listed
+from seam_core.errors import SeamError, WindowError
+from seam_core.window import make_window, parse_end
+from seam_core.words import count, cut, listed
 
 if TYPE_CHECKING:
     from pages.parts.frame import Opened
@@ -67,7 +67,19 @@ def choose_window(newest: datetime) -> tuple[str, datetime]:
     span = st.segmented_control("Window", WINDOWS, default=DEFAULT_WINDOW, required=True, key="win", bind="query-params")
     if span == "other":
         span = st.text_input("Length", "14d", key="span", bind="query-params", help="Hours, days or weeks: 36h, 14d, 6w").strip()
+        end = _choose_end(newest)
+        _check_length(span, end)
+        return span, end
     return str(span), _choose_end(newest)
+
+
+def _check_length(span: str, end: datetime) -> None:
+    """Raises WindowError in the words of the field, not of the command line."""
+    make_window("all", end=end)
+    try:
+        make_window(span, end=end)
+    except WindowError:
+        raise WindowError(f"Length must be like 24h, 7d or 4w; {cut(span) or 'nothing'} is none of these or too long.") from None
 
 
 def _choose_end(newest: datetime) -> datetime:

@@ -37,7 +37,7 @@ def banners(view: View) -> None:
     """The same at length, each with what it means."""
     audit = view.audit
     if audit.aftermath.drift.due:
-        st.error(escape.plain(f"RECERTIFY is due: {summary.drift_sentence(audit)} A person has to certify a new baseline or roll back."))
+        st.error(escape.plain(f"RECERTIFY is due: {summary.drift_sentence(audit)} A person has to review it and replace certified.json."))
     if audit.counts["blocked"]:
         heals = list(dict.fromkeys(row["heal_id"] for row in view.rows("blocked_rows")))
         what = f"The boundary gate stopped {count(len(heals), 'heal')}: {named(heals)}."
@@ -57,8 +57,12 @@ def value(view: View, axis: str) -> str:
 
 
 def state(view: View, axis: str) -> str:
-    """Below its line or not, in words; why it is not scored."""
-    line = thresholds(view.audit.settings)[axis]
+    """What alerts about the axis, or that nothing does, in words; why it is not scored."""
     if view.audit.scores[axis] is None:
         return str(view.audit.reasons[axis])
-    return f"below {line:.2f}" if axis in summary.below(view.audit) else f"not below {line:.2f}"
+    return "; ".join(states(view, axis))
+
+
+def states(view: View, axis: str) -> list[str]:
+    """The same of a scored axis, one by one."""
+    return summary.alarms(view.audit, axis) or [f"ok (line {thresholds(view.audit.settings)[axis]:.2f})"]

@@ -11,9 +11,9 @@ view = frame.view()
 audit = view.audit
 
 start = f"{audit.window.start:%Y-%m-%d %H:%M}" if audit.window.start else "Everything"
-verdict, *more = summary.week_sentences(audit)[:2]
-st.markdown(f"**{escape.plain(verdict)}**")
-st.caption(escape.plain(f"{start} to {audit.window.end:%Y-%m-%d %H:%M} UTC: {' '.join(more)}"))
+more = " ".join(summary.window_sentences(audit))
+st.markdown(f"**{escape.plain(summary.verdict(audit))}**")
+st.caption(escape.plain(f"{start} to {audit.window.end:%Y-%m-%d %H:%M} UTC{f': {more}' if more else ''}"))
 strip.banners(view)
 if not audit.counts["scored"]:
     st.info("Nothing is scored in this window. Choose a longer one, or another end, in the sidebar.")
