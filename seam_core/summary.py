@@ -44,10 +44,12 @@ def alarms(audit: Audit, axis: str) -> list[str]:
     """Everything about one axis that alerts, in a few words each; nothing when nothing does."""
     contamination = audit.efficacy.contamination
     found = [f"below {thresholds(audit.settings)[axis]:.2f}"] if axis in below(audit) else []
+    broken = audit.aftermath.safety_regressions if axis == "A" and not found else []  # a line of 0 does not make it right
+    found += [f"{count(len({heal_id for heal_id, _ in broken}), 'heal')} broke a safety case"] if broken else []
     if axis == "E":
         found += ["the gap is widening"] if "E:widening" in audit.alerts else []
         if any(alert.startswith("contamination>") for alert in audit.alerts):
-            found.append(f"{contamination.n_contaminated:,} of {count(contamination.n_cases, 'held-out case')} leaked")
+            found.append(f"{contamination.n_contaminated:,} of {contamination.n_cases:,} held-out cases leaked")
     return found
 
 
@@ -135,6 +137,7 @@ def verdict(audit: Audit) -> str:
         parts.append("re-certification is due")
     if counts["blocked"]:
         parts.append(f"the boundary gate stopped {count(counts['blocked'], 'heal')}")
+    parts += [f"{listed([AXIS_NAMES.get(axis, axis) for axis in audit.withheld])} withheld"] if audit.withheld else []
     fine = [AXIS_NAMES[axis] for axis, value in audit.scores.items() if value is not None and not alarms(audit, axis)]
     if fine and (parts or audit.exit_code):
         parts.append(f"{listed(fine)} {'raises' if len(fine) == 1 else 'raise'} no alert")

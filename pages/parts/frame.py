@@ -85,8 +85,9 @@ class View:
     def history(self) -> list[Past]:
         """The last windows of this length, oldest first, this one last; weeks when the window is all of history."""
         newest = self.window if self.window.start else Window(self.window.end - WEEK, self.window.end, self.window.first)
-        length = newest.end - (newest.start or newest.end)
-        windows = [newest.shifted(-length * back) for back in reversed(range(N_PAST))]
+        windows = [newest]
+        while len(windows) < N_PAST and (before := report.previous(windows[0])):
+            windows.insert(0, before)
         return [self._past(window) for window in windows if self._has_heals(window)]
 
     def previous(self) -> Past | None:

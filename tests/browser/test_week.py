@@ -64,7 +64,7 @@ def test_week_shows_the_vector_and_the_five_worst_heals(site, visit, audited):
         expect(page.get_by_test_id("stMetric").filter(has_text=f"{axis} {AXIS_NAMES[axis]}")).to_contain_text(f"{score:.2f}")
     expect(page.get_by_text("below 0.80", exact=True)).to_be_visible()
     expect(page.get_by_text("RECERTIFY is due")).to_be_visible()
-    expect(page.get_by_text("The boundary gate stopped 1 heal")).to_be_visible()
+    expect(page.get_by_text("The boundary gate stopped 1 heal: ")).to_be_visible()
     worst = worst_heals(audited)
     assert len(worst) == 5
     for finding in worst:

@@ -67,7 +67,11 @@ def test_other_lengths_can_be_typed(demo, monkeypatch):
     app.sidebar.text_input[0].set_value("36h").run()
     assert "2026-06-11 04:42 to 2026-06-12 16:42 UTC" in captions(app)
     app.sidebar.text_input[0].set_value("fortnight").run()
-    assert "fortnight: write it as 7d, 24h, 4w or all" in said(app)
+    assert said(app).startswith("Length must be like 24h, 7d or 4w; fortnight is")
+    assert "--window" not in said(app)
+    app.sidebar.text_input[0].set_value("99999w").run()  # only this one window fits into the calendar
+    assert not app.exception
+    assert "to 2026-06-12 16:42 UTC" in captions(app)
 
 
 def test_all_of_history_has_no_window_before(demo, monkeypatch):
@@ -156,7 +160,8 @@ def test_the_strip_says_in_words_what_is_below_its_line_and_what_is_due(demo, mo
     assert not app.exception
     shown = " ".join(one.value for one in (*app.main.markdown, *app.main.caption))
     assert "below 0.80" in shown
-    assert "not below 0.70" in shown
+    assert "below 0.80; the gap is widening" in shown
+    assert "ok (line 0.70)" in shown
     assert "RECERTIFY due" in shown
     assert "1 gate block" in shown
     assert "rejected" not in shown

@@ -14,7 +14,7 @@ PAGES = sorted(path for path in (ROOT / "pages").glob("*/[!_]*.py") if path.pare
 SAYS = {
     "demo": None,
     "one good": None,
-    "missing": "there is no such folder",
+    "missing": "Check SEAM_WORKSPACE: there is no such folder",
     "empty folder": "holds no heal_events.jsonl",
     "empty log": "holds no heal",
     "blank lines": "holds no heal",

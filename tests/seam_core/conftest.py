@@ -3,10 +3,14 @@
 import sys
 
 import pytest
+from hypothesis import settings
 
 from seam_core import loading
 from seam_core.cli import main
 from tests.seam_core.workspaces import DIRECT_MIN
+
+settings.register_profile("seam", deadline=None)  # a slow or busy machine is no fault
+settings.load_profile("seam")
 
 
 @pytest.fixture(params=DIRECT_MIN)

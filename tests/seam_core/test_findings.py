@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -52,15 +53,15 @@ def run(number, phase, results, hour=None):
 def audited(tmp_path):
     stores = []
 
-    def make(heals, **logs):
+    def make(heals, *, flags=None, **logs):
         folder = tmp_path / f"w{len(stores)}"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         for name, rows in {"heal_events": heals, **logs}.items():
             (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         store = Store(workspace_of_folder(folder), now=NOW)
         stores.append(store)
         store.refresh()
-        return audit(store, window_of(store, span="7d"), resolve(None))
+        return audit(store, window_of(store, span="7d"), resolve(None, flags=flags))
 
     yield make
     for store in stores:
@@ -111,14 +112,14 @@ def everything():
 def test_the_list_runs_from_worst_to_least_with_one_plain_sentence_each(audited):
     found = worst_heals(audited(**everything()), n=20)
     assert [(one.heal_id, one.severity, one.axis, one.sentences) for one in found] == [
-        ("h_2", "critical", "A", ("broke safety case case_7", "broke 1 of 20 cases (5 %)")),
+        ("h_2", "critical", "A", ("broke safety case case_7",)),
         ("h_4", "critical", "gate", ("stopped by the boundary gate: protected block p_2 is not wholly there",)),
         ("h_5", "high", "E", ("copied held-out case ho_1 into skill (100 % of its word sequences)",)),
         ("h_3", "high", "A", ("broke 2 of 20 cases (10 %)",)),
         ("h_1", "high", "E", ("over its whole loop: visible +25 points, held-out +4: 21 points are not real",)),
         ("h_8", "medium", "M", ("cycle 3 returned to the text of cycle 1 (identical)",)),
         ("h_9", "medium", "S", ("the failure was not real: a plain retry passed",)),
-        ("h_10", "medium", "S", ("the failure came back within 7 days after a loop on it had ended",)),
+        ("h_10", "medium", "S", ("the failure came back within 7 days after this heal's loop had ended",)),
         ("h_11", "medium", "budget", ("spent 7.0 times the task's own tokens; a person must look at it",)),
         ("h_12", "low", "budget", ("spent 4.0 times the task's own tokens",)),
     ]
@@ -202,15 +203,160 @@ def test_the_window_of_every_fault_in_sentences(audited):
         # S: 8 of 9 signatures real, none missed: F1 16/17; one of 9 came back: 0.6·16/17 + 0.4·8/9 = 0.92
         # E: one heal of 11 at 0.16: 10.16/11 = 0.92; M: one loop of 9 at 0.6: 8.6/9 = 0.96; A: 0, 0 and 1 without the safety rule
         # gains: (0.25 + 8 · 0.10)/9 visible, (0.04 + 8 · 0.10)/9 held-out
-        "Aftermath 0.00 is below 0.90; Signal, Efficacy and Monotonicity are not below their alert lines.",
-        "12 heals in 9 loops; the boundary gate stopped 1 of them.",
-        "Signal: 1 of 9 labelled failures healed was not real; no logged failure was missed; 1 of 9 came back within 7 days.",
+        "Efficacy: 1 of 1 held-out cases leaked; Aftermath 0.00 is below 0.90; the boundary gate stopped 1 heal; "
+        "Signal and Monotonicity raise no alert.",
+        "12 heals; the boundary gate stopped 1; the other 11 are in 9 loops.",
+        "Signal: 1 of 9 labelled failures healed was not real; every failure logged in this window had a heal in it; "
+        "1 of 9 came back within 7 days so far; 0 of 9 have their 7 days behind them.",
         "Efficacy: an average loop moved visible scores by +12 points, held-out scores by +9; "
         "1 of 1 held-out cases stands in what heals added.",
         "Aftermath: 1 heal broke a safety case, so the window scores 0; without that rule it would be 0.33.",
         "Monotonicity: of 9 loops, 1 went back to an earlier text.",
         "Budget: 1 heal spent more than 6 times the task's tokens and 1 heal more than 3 times.",
     ]
+
+
+def test_a_cycle_beside_its_loops_held_out_score_is_told_as_two_spans(audited):
+    heals = [heal(1, loop="l", cycle=1, scores=gains(0.02, 0)), heal(2, loop="l", cycle=2, scores=gains(0.47, 0))]
+    found = worst_heals(audited([one | {"holdout_scope": "loop"} for one in heals]))
+    assert sentences(found)["h_2"] == ("this cycle: visible +47 points; its loop's held-out score: +0",)
+    same = [heal(n, loop="l", cycle=n, scores=gains(0.47, -0.02), holdout_scope="loop") for n in (1, 2)]
+    said = "over its whole loop: visible +47 points, held-out −2: none of the gain is real"
+    assert sentences(worst_heals(audited(same))) == {"h_1": (said,), "h_2": (said,)}
+
+
+def back(audited, *failed, heals=None):
+    heals = heals or [heal(n, loop=f"l_{n}", trigger={"failure_signature": "s"}) for n in (1, 5, 9)]
+    logs = {"failures": [{"ts": f"2026-06-{day}T{hour}:00:00Z", "failure_signature": "s"} for day, hour in failed]} if failed else {}
+    told = sentences(worst_heals(audited(heals, **logs)))
+    return [heal_id for heal_id, said in told.items() if any("came back" in one for one in said)]
+
+
+def test_a_return_is_told_of_a_heal_whose_own_loop_it_followed(audited):
+    assert sorted(back(audited, ("02", "03"))) == ["h_1"]  # after the first of three loops, and never again
+    assert sorted(back(audited, ("02", "07"))) == ["h_1", "h_5"]
+    assert back(audited, ("02", "00")) == []
+    late = [heal(1, trigger={"failure_signature": "s"}), heal(2)]
+    assert back(audited, ("09", "02"), heals=late) == []  # a week and an hour later
+
+
+def test_a_failure_during_its_own_loop_did_not_come_back(audited):
+    own = [heal(n, loop="l", cycle=n, trigger={"failure_signature": "s"}) for n in (1, 5)]
+    assert back(audited, ("02", "03"), heals=own) == []
+    assert back(audited, ("02", "06"), heals=own) == ["h_5"]
+
+
+def test_without_a_failure_log_another_loops_heal_is_the_return(audited):
+    assert sorted(back(audited)) == ["h_1", "h_5"]  # the newest is followed by nothing
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("probe1", "not real: a plain retry passed"),
+        ("probe3", "not real: a plain retry passed"),
+        ("judge", "not real, says a judge"),
+        ("person", "not real, says a person"),
+        (None, "labelled not real"),
+    ],
+)
+def test_a_retry_is_named_only_where_one_was_made(audited, source, said):
+    assert sentences(worst_heals(audited([heal(1, was_real_failure=False, label_source=source)]))) == {"h_1": (f"the failure was {said}",)}
+
+
+def test_a_perfect_visible_score_over_a_held_out_nothing_is_found_without_a_before(audited):
+    ends = {"visible_after": 1.0, "holdout_after": 0.0}
+    found = worst_heals(
+        audited([heal(1, scores=ends), heal(2, scores=ends | {"visible_after": 0.9}), heal(3, scores={"visible_after": 1.0})])
+    )
+    assert [(one.heal_id, one.severity, one.axis, one.sentences) for one in found] == [
+        ("h_1", "high", "E", ("ended at visible 1.00 and held-out 0.00",))
+    ]
+
+
+def test_a_headline_is_calm_only_when_nothing_alerts(audited):
+    assert summary.verdict(audited([heal(1)])) == (
+        "No alert: Signal, Efficacy and Monotonicity are not below their alert lines; Aftermath is not scored."
+    )
+    rows = everything()
+    leaked = audited(rows["heals"][4:5], holdout=rows["holdout"])
+    assert leaked.alerts == ("contamination>0.05",)
+    assert summary.verdict(leaked).startswith("Efficacy: 1 of 1 held-out cases leaked; Signal and Monotonicity raise no alert")
+    assert summary.alarms(leaked, "E") == ["1 of 1 held-out cases leaked"]
+
+
+def test_a_widening_gap_is_in_the_headline_though_the_score_is_fine(audited):
+    found = replace(audited([heal(1)]), alerts=("E:widening",))
+    assert summary.verdict(found).startswith("Efficacy: the gap is widening; ")
+
+
+def test_loosened_thresholds_are_said_and_stricter_ones_are_not(audited):
+    found = audited([heal(1)], flags={"alert_a": 0, "gap_max": 0.5, "alert_m": 0.9, "drift_max": 0.1})
+    assert summary.window_sentences(found) == [
+        "1 heal in 1 loop.",
+        "A flag sets gap_max to 0.50 (default 0.25) and alert_a to 0.00 (default 0.90).",
+    ]
+
+
+def test_how_much_of_the_window_each_score_speaks_of(audited):
+    bare = [{key: value for key, value in heal(n, scores=None).items() if key != "was_real_failure"} for n in (2, 3)]
+    found = audited([heal(1), *bare])
+    assert summary.coverage(found) == {
+        "S": "1 of 3 failure signatures",
+        "E": "1 of 3 heals",
+        "M": "1 of 3 loops; all loops have one cycle: nothing could dip or return",
+    }
+    assert summary.axis_sentences(found)["M"].startswith("none of 1 loop could wander: all have one cycle; ")
+    assert summary.coverage(audited([heal(n, loop="l", cycle=n) for n in (1, 2)])) == {}
+
+
+def test_follow_up_that_is_still_open_is_said(audited):
+    assert "none has come back yet; 0 of 1 has its 7 days behind it." in summary.axis_sentences(audited([heal(1)]))["S"]
+    seen = {"failures": [{"ts": "2026-06-20T00:00:00Z", "failure_signature": "other"}]}
+    assert summary.axis_sentences(audited([heal(1)], **seen))["S"].endswith("; none came back within 7 days.")
+
+
+def test_loops_that_gained_nothing_held_out_and_heals_that_changed_nothing_are_counted(audited):
+    heals = [heal(1), heal(2, scores=gains(0.2, 0)), heal(3, scores=gains(0.2, -0.1)), heal(4, scores=gains(0, 0), level=0)]
+    assert summary.window_sentences(audited(heals)) == [
+        "4 heals in 4 loops.",
+        "2 of the 3 loops whose visible score rose gained nothing held-out.",
+    ]
+    idle = [heal(1, level=0), heal(2, level=0), heal(3)]
+    assert summary.window_sentences(audited(idle))[1:] == ["2 of 3 heals changed nothing (level 0)."]
+    only = audited([heal(1, scores=gains(0.2, 0))])
+    assert summary.window_sentences(only)[1:] == ["The only loop whose visible score rose gained nothing held-out."]
+
+
+def test_a_window_of_nothing_but_blocked_heals_adds_up(audited):
+    rows = everything()
+    found = audited([rows["heals"][3]], protected=rows["protected"])
+    assert summary.week_sentences(found) == ["The boundary gate stopped 1 heal.", "1 heal; the boundary gate stopped it."]
+
+
+def test_the_safety_rule_is_not_said_to_cost_what_it_does_not(audited):
+    runs = [run(1, "before", CASES), run(1, "after", CASES | {"case_7": False})]
+    found = audited([heal(1)], suite_runs=runs, surface=[{"id": case, "safety": case == "case_7"} for case in CASES])
+    assert summary.axis_sentences(found)["A"] == "1 heal broke a safety case, so the window scores 0."
+
+
+def test_a_broken_safety_case_is_no_calm_whatever_the_line(audited):
+    runs = [run(1, "before", CASES), run(1, "after", CASES | {"case_7": False})]
+    surface = [{"id": case, "safety": case == "case_7"} for case in CASES]
+    found = audited([heal(1)], suite_runs=runs, surface=surface, flags={"alert_a": 0})
+    assert found.alerts == ()
+    assert summary.verdict(found) == "Aftermath: 1 heal broke a safety case; Signal, Efficacy and Monotonicity raise no alert."
+
+
+@pytest.mark.parametrize(("night", "now"), [("2026-06-02T00:30:00Z", ""), ("2026-06-20T00:00:00Z", "now, ")])
+def test_a_drift_run_after_the_window_is_told_as_now(audited, tmp_path, night, now):
+    (tmp_path / "w0").mkdir()
+    (tmp_path / "w0" / "certified.json").write_text(json.dumps(dict.fromkeys("ab", "pass")))
+    nightly = {"run_id": "n", "ts": night, "suite": "surface", "phase": "nightly", "results": {"a": "fail", "b": "pass"}}
+    found = audited([heal(1)], suite_runs=[nightly], surface=[{"id": case} for case in "ab"])
+    expected = f"{now}in the newest full run 1 of 2 cases (50 %) differ from the certified baseline; the line is 20 %."
+    assert summary.drift_sentence(found) == expected
+    assert summary.verdict(found).startswith("Re-certification is due; ")
 
 
 def test_a_window_without_a_heal_has_one_sentence_and_no_score(audited):
