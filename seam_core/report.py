@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -194,15 +195,12 @@ def _flags(scope: Scope, parts: tuple[Signal, Efficacy, Aftermath, Monotonicity]
 
 
 def _refused_lines(store: Store) -> str:
-    """How many lines were not taken, and where the first of them stands."""
-    refused = store.rejects()
-    if not refused:
-        return ""
-    counts = store.counts()
-    rewritten = f", {counts['rewritten']} of them rewritten" if counts["rewritten"] else ""
-    first = refused[0]
-    where = f"{first.file} line {first.line}: {first.path} {first.reason}".replace(":  ", ": ")
-    return f"{count(len(refused), 'line')} not taken{rewritten}; the first is {where} (--rejects lists them all)"
+    """How many lines of which file were not taken; the same words for any order of lines."""
+    by_file = Counter(reject.file for reject in store.rejects())
+    files = ", ".join(f"{file} {n:,}" for file, n in sorted(by_file.items()))
+    n_rewritten = store.counts()["rewritten"]
+    rewritten = f", {n_rewritten:,} of them rewritten" if n_rewritten else ""
+    return f"{count(by_file.total(), 'line')} not taken ({files}){rewritten}: --rejects lists each with its reason"
 
 
 def _no_heal(store: Store) -> str:

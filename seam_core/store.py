@@ -146,8 +146,8 @@ class Store:
         found = [state.error for state in self.states.values() if state.error]
         for table, state in self.states.items():
             if state.file and table != HEALS.table and self._is_useless(table):
-                first = min(state.rejects, key=lambda reject: reject.line)
-                lines = f"none of its {count(len(state.rejects), 'line')} can be used (line {first.line}: {first.path} {first.reason})"
+                fault = min(f"{reject.path} {reject.reason}".strip() for reject in state.rejects)
+                lines = f"none of its {count(len(state.rejects), 'line')} can be used (for one, {fault})"
                 found.append(f"{state.file.path.name} counts as missing: {lines}")
         return found + [note for state in self.states.values() if state.file for note in state.file.notes]
 
