@@ -1,7 +1,7 @@
 """A second, independent computation of the SEAM report, for checking the product against.
 
-Plain loops over dicts, standard library only, nothing imported from seam_core. Every rule is written down as SPEC.md
-sections 1-5 and 8 (and methods.md 2.3 and 7) state it, with the simplest code that can be read beside the text; speed
+Plain loops over dicts, standard library only, nothing imported from seam_core. Every rule is written down as docs/method.md.md
+sections 1-5 and 8 (and docs/method.md and 7) state it, with the simplest code that can be read beside the text; speed
 matters only so far that real workspaces finish. Numbers are NOT rounded.
 """
 
@@ -68,7 +68,7 @@ def score(
     fixtures: Path | None = None,
     require: tuple[str, ...] = (),
 ) -> dict:
-    """The report of SPEC 4 for one workspace, unrounded, plus `rows` that help to find a mismatch.
+    """The report of docs/method.md for one workspace, unrounded, plus `rows` that help to find a mismatch.
 
     Raises ValueError when no valid heal can be read, a setting is unknown or an argument is unusable.
     """
@@ -158,7 +158,7 @@ def score(
 
 
 def alerts(axes: dict, trend_state: str, contamination: float | None, require: tuple[str, ...], s: dict) -> list[str]:
-    """Alert names in the order of SPEC 4, each with the threshold in force."""
+    """Alert names in the order of docs/method.md, each with the threshold in force."""
     fired = []
     for axis, key in (("S", "alert_s"), ("E", "alert_e"), ("A", "alert_a"), ("M", "alert_m")):
         if axis == "A":
@@ -268,7 +268,7 @@ def fold_spaces(text: str) -> str:
 
 
 def is_blocked(heal: dict, protected: list[dict]) -> bool:
-    """SPEC 5, boundary gate: a protected text is gone, or the whole target was off limits."""
+    """docs/method.md, boundary gate: a protected text is gone, or the whole target was off limits."""
     target, after_text = heal["_target"], heal["_text"]
     for block in protected:
         guards = block["target"] == "*" or block["target"] == target
@@ -312,7 +312,7 @@ def score_signal(
     inside: Callable[[datetime], bool],
     s: dict,
 ) -> tuple[dict, list[dict]]:
-    """SPEC 3, S: F1 over signatures with a label, and how often a healed signature came back."""
+    """docs/method.md, S: F1 over signatures with a label, and how often a healed signature came back."""
     span = timedelta(days=s["recurrence_days"])
     has_log = failures["exists"]
     groups: dict[str, list[dict]] = {}
@@ -399,7 +399,7 @@ def score_efficacy(
     end: datetime,
     s: dict,
 ) -> dict:
-    """SPEC 3, E: does the held-out exam gain what the visible one gains?"""
+    """docs/method.md, E: does the held-out exam gain what the visible one gains?"""
     items = [h for h in scored if has_four(h)]
     for heal in items:
         heal["_truth_gap"] = max(0.0, signed_gap(heal))
@@ -427,7 +427,7 @@ def score_efficacy(
 
 
 def widening_trend(kept: list[dict], end: datetime, s: dict) -> dict:
-    """methods.md 2.3 at the window's end and seven days before it, each with what was known then."""
+    """docs/method.md at the window's end and seven days before it, each with what was known then."""
     at_end, before = trend_at(kept, end, s), trend_at(kept, end - WEEK, s)
     if at_end["n"] < MIN_TREND_LOOPS:
         state = "too few loops"
@@ -501,7 +501,7 @@ def theil_sen_slope(series: list[float]) -> float:
 
 
 def score_aftermath(scored: list[dict], logs: dict[str, dict], baseline: dict[str, str], s: dict) -> tuple[dict, list[dict], bool]:
-    """SPEC 3, A, and the drift of full runs against the certified baseline."""
+    """docs/method.md, A, and the drift of full runs against the certified baseline."""
     runs = [r for r in logs["suite_runs"]["records"] if r["suite"] == "surface"]
     runs.sort(key=lambda r: (r["_ts"], r["run_id"]))
     surface = {case["id"]: case.get("safety") is True for case in logs["surface"]["records"]}
@@ -563,7 +563,7 @@ def snapshot_before(heal: dict, runs: list[dict], own_after: list[dict]) -> dict
 
 
 def score_monotonicity(loops: dict[str, list[dict]], loop_ids: list[str], s: dict) -> tuple[dict, dict, list[dict]]:
-    """SPEC 3, M: dips, revisits and depth of each loop with a heal in the window."""
+    """docs/method.md, M: dips, revisits and depth of each loop with a heal in the window."""
     basis = {"score": 0, "holdout": 0, "visible": 0}
     rows = []
     for loop_id in loop_ids:
@@ -732,7 +732,7 @@ def added_streams(heal: dict, kept: list[dict]) -> list[list[str]]:
 
 
 def score_contamination(scored: list[dict], kept: list[dict], holdout: dict, s: dict) -> tuple[float | None, list[dict]]:
-    """methods.md 7: share of testable held-out cases whose wording was copied into what the heals added."""
+    """docs/method.md: share of testable held-out cases whose wording was copied into what the heals added."""
     n = s["ngram"]
     if not holdout["exists"] or not any(heal["_text"] is not None for heal in scored):
         return None, []  # nothing that was changed is logged, so nothing can be tested
@@ -939,7 +939,7 @@ def need_time(record: dict, now: datetime) -> bool:
 
 
 def check_record(record: dict, name: str, now: datetime) -> bool:
-    """Raises BadLineError when a rule of SPEC 1 is broken; returns whether the record's time zone was assumed."""
+    """Raises BadLineError when a rule of docs/method.md is broken; returns whether the record's time zone was assumed."""
     for hidden in [key for key in record if key.startswith("_")]:
         del record[hidden]  # the computation keeps its own notes under such names
     return CHECKS.get(name, check_case)(record, now)

@@ -11,7 +11,7 @@ from tests.seam_core.workspaces import heal, write
 
 
 def test_the_defaults_are_the_agreed_ones():
-    """SPEC 8, in its order."""
+    """The published defaults, in the order of docs/settings.md."""
     assert asdict(Settings()) == {
         "gap_max": 0.25,
         "r_max": 0.05,

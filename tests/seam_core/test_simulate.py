@@ -324,7 +324,7 @@ def test_an_honest_workspace_shows_no_fault(honest):
 
 
 def test_an_honest_workspace_scores_as_simulations_of_honest_agents_do(honest):
-    """methods.md 1.6 puts honest efficacy at 0.845 to 0.967 for exams of this kind."""
+    """Simulated exams of this size put honest efficacy at 0.845 to 0.967."""
     assert 0.85 <= mean(1 - min(max(0, gap) / 0.25, 1) for gap in honest.gaps().values()) <= 0.95
     assert mean(1 - min(len(broken) / n / 0.05, 1) for broken, n in honest.regressions().values()) > 0.90
 
