@@ -28,7 +28,7 @@ from seam_core.offsets import LazyOffsets
 from seam_core.records import Log
 
 DIRECT_MIN = 16 * 2**20  # from this size DuckDB reads the file itself
-OBJECT_MIN = 4 * 2**20  # how long a line DuckDB is first told to expect: its buffers grow with it
+OBJECT_MIN = 2**20  # how long a line DuckDB is first told to expect: its buffers grow with it
 
 STAGE = """
 create or replace table {stage} as
