@@ -78,7 +78,8 @@ def budget(view: View) -> None:
             st.metric(f"Escalated: over {high} ×", count(audit.budget.escalated, "heal"), width="content")
     unknown, cost = costs.budget_unknown(audit), costs.cost_per_real_point(audit)
     if unknown:
-        st.text(f"Not known everywhere: {unknown}." if audit.budget.unknown < audit.counts["scored"] else f"Not known: {unknown}.")
+        where = "Not known everywhere" if audit.budget.unknown < audit.counts["scored"] else "Not known"
+        st.text(f"{where}: {unknown}.")
     if cost is not None:
         st.metric("Cost per real point (tokens)", f"{cost:,.0f}")
         st.caption(escape.plain(costs.cost_sentence(audit)))
