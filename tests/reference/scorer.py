@@ -1,7 +1,8 @@
 """A second, independent computation of the SEAM report, for checking the product against.
 
 Plain loops over dicts, standard library only, nothing imported from seam_core. Every rule is written down as docs/method.md
-states it, with the simplest code that can be read beside the text; speed matters only so far that real workspaces finish. Numbers are NOT rounded.
+states it, with the simplest code that can be read beside the text; speed matters only
+so far that real workspaces finish. Numbers are NOT rounded.
 """
 
 from __future__ import annotations
