@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import empty, frame, sidebar, strip
+from pages.parts import address, empty, frame, sidebar, strip
 from seam_core.errors import SeamError
 
 
@@ -30,7 +30,7 @@ PAGES = [
 
 def home() -> None:
     """The default page has no address of its own, so it only hands over to the first page, which has one."""
-    st.switch_page(pages[0], query_params={})
+    st.switch_page(pages[0], query_params=st.query_params.to_dict())
 
 
 frame.forget_view()
@@ -41,6 +41,7 @@ for entry, one in zip(PAGES, pages, strict=True):
 page = st.navigation([st.Page(home, default=True, visibility="hidden"), *pages], position="hidden")
 if page not in pages:
     page.run()
+address.leave_if_asked()
 shown = PAGES[pages.index(page)]
 st.set_page_config(page_title=f"{shown.title} · SEAM", layout="wide", initial_sidebar_state=sidebar.WIDTH)
 sidebar.menu(sections)

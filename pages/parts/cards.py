@@ -8,7 +8,9 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import figures, strip
+from pages.parts import strip
+from pages.parts.figures import windows
+from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import Past, View
 from seam_core import costs, escape, summary
 from seam_core.report import AXES, thresholds
@@ -40,7 +42,7 @@ def _number_of(view: View, axis: str, before: Past | None) -> None:
         st.metric(f"{axis} {AXIS_NAMES[axis]}", strip.value(view, axis), width="content", **_change(view, axis, before))
         for state in strip.states(view, axis):
             st.badge(state, color="red" if summary.alarms(view.audit, axis) else "gray")
-    covered = summary.coverage(view.audit).get(axis)
+    covered = view.ask(summary.coverage).get(axis)
     if covered:
         st.caption(escape.plain(covered))
 
@@ -51,7 +53,7 @@ def fill(view: View, places: dict[str, DeltaGenerator], past: list[Past]) -> Non
         points = [_point(one, axis) for one in past]
         if sum(point.score is not None for point in points) >= TO_DRAW:
             alt = f"{AXIS_NAMES[axis]} in the last {len(points)} windows; alert below {line:.2f}"
-            places[axis].plotly_chart(figures.score_history(points, line=line), key=f"history {axis}", config=figures.NO_BAR, alt=alt)
+            places[axis].plotly_chart(windows.score_history(points, line=line), key=f"history {axis}", config=NO_BAR, alt=alt)
 
 
 def weakest(past: list[Past]) -> None:
@@ -65,7 +67,7 @@ def weakest(past: list[Past]) -> None:
         st.text("The line starts once two windows are scored.")
         return
     alt = f"Score of the weakest axis in the last {len(points)} windows"
-    st.plotly_chart(figures.weakest_history(points), key="weakest", config=figures.NO_BAR, alt=alt)
+    st.plotly_chart(windows.weakest_history(points), key="weakest", config=NO_BAR, alt=alt)
 
 
 def budget(view: View) -> None:
@@ -76,15 +78,15 @@ def budget(view: View) -> None:
         with st.container(horizontal=True):
             st.metric(f"Elevated: {low}–{high} ×", count(audit.budget.elevated, "heal"), width="content")
             st.metric(f"Escalated: over {high} ×", count(audit.budget.escalated, "heal"), width="content")
-    unknown, cost = costs.budget_unknown(audit), costs.cost_per_real_point(audit)
+    unknown, cost = view.ask(costs.budget_unknown), view.ask(costs.cost_per_real_point)
     if unknown:
         where = "Not known everywhere" if audit.budget.unknown < audit.counts["scored"] else "Not known"
         st.text(f"{where}: {unknown}.")
     if cost is not None:
         st.metric("Cost per real point (tokens)", f"{cost:,.0f}")
-        st.caption(escape.plain(costs.cost_sentence(audit)))
+        st.caption(escape.plain(view.ask(costs.cost_sentence)))
     else:
-        st.text(f"Cost per real point is not known: {costs.cost_sentence(audit)}.")
+        st.text(f"Cost per real point is not known: {view.ask(costs.cost_sentence)}.")
 
 
 def numbers(past: list[Past]) -> list[dict[str, str | int]]:
@@ -104,10 +106,10 @@ def _number(value: float | None) -> str:
     return "not scored" if value is None else f"{value:.2f}"
 
 
-def _point(one: Past, axis: str, *, mark: str = "") -> figures.Point:
+def _point(one: Past, axis: str, *, mark: str = "") -> windows.Point:
     value = one.scores.get(axis)
     said = f"{AXIS_NAMES[axis]} {value:.2f}" if value is not None else "not scored"
-    return figures.Point(_label(one.window), value, f"{one.window.label}<br>{said}, {count(one.n_heals, 'heal')}", mark)
+    return windows.Point(_label(one.window), value, f"{one.window.label}<br>{said}, {count(one.n_heals, 'heal')}", mark)
 
 
 def _label(window: Window) -> str:

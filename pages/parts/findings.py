@@ -7,6 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
+from pages.parts import address
 from seam_core import escape
 from seam_core.findings import Finding, Severity
 from seam_core.words import AXIS_NAMES
@@ -23,6 +24,7 @@ def show(found: Sequence[Finding]) -> None:
         with st.container(border=True, gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.badge(finding.severity, color=COLORS[finding.severity])
-                st.markdown(escape.code(finding.heal_id), width="content")
-                st.caption(f"{AREAS[finding.axis]} · {escape.code(finding.loop_id)} · {finding.ts:%Y-%m-%d %H:%M} UTC", width="content")
+                address.link("review/heals.py", escape.code(finding.heal_id), heal=finding.heal_id)
+                address.link("review/loop.py", escape.code(finding.loop_id), loop=finding.loop_id)
+                st.caption(f"{AREAS[finding.axis]} · {finding.ts:%Y-%m-%d %H:%M} UTC", width="content")
             st.text(escape.visible("\n".join(sentence[:1].upper() + sentence[1:] + "." for sentence in finding.sentences)))

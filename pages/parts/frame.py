@@ -7,11 +7,12 @@ Nothing is computed here, only kept: stores and audits in the server's memory, n
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import uuid4
 
 import streamlit as st
@@ -23,12 +24,16 @@ from seam_core.errors import SeamError, UnreadableLogError
 from seam_core.report import Audit
 from seam_core.settings import Resolved, read_server_settings, resolve
 from seam_core.store import Store
+from seam_core.views import filters
+from seam_core.views.filters import Filters
 from seam_core.window import Window, make_window
 from seam_core.workspace import holds_heal_log, workspace_of_folder, workspaces_in
 
 ROOT = Path(__file__).parents[2]
 VARIABLE = "SEAM_WORKSPACE"
 N_PAST = 8  # windows in the small charts
+P = ParamSpec("P")
+T = TypeVar("T")
 WEEK = timedelta(days=7)  # what the small charts step by when the window is all of history
 
 
@@ -72,6 +77,17 @@ class View:
     resolved: Resolved
     window: Window
     audit: Audit
+    filters: Filters = field(default_factory=Filters)
+
+    def ask(self, function: Callable[Concatenate[Audit, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """What a core function says of this audit; computed once for all sessions, so never change what it returns.
+
+        The arguments must be hashable; they, the function, the data read, the window and the settings make the key.
+        """
+        name = f"{function.__module__}.{function.__qualname__}"
+        asked = (args, tuple(sorted(options.items())))
+        answer: T = _answer(self.opened.key, self.window, self.resolved, name, asked, self.audit, function)
+        return answer
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows behind a number, by the name of their table."""
@@ -164,9 +180,14 @@ def open_view() -> View:
             raise _no_heal(opened.store)
         span, end = sidebar.choose_window(newest.astimezone(UTC))
         window = make_window(span, end=end, first=first.astimezone(UTC))
-        sidebar.tell_reading(name, opened, newer=_newer(opened.store, end), local=server.file is None)
+        places = st.container(), st.container()
     resolved = resolve(opened.store.workspace.settings_file, server=server)
     found = View(name, span, opened, resolved, window, _audit(opened.key, window, resolved, opened.store))
+    with places[0]:
+        found = replace(found, filters=sidebar.choose_filters(found.ask(filters.targets)))
+    with places[1]:
+        sidebar.tell_reading(name, opened, newer=_newer(opened.store, end), local=server.file is None)
+        sidebar.watch(opened.store.workspace.heals, n_bytes=_n_bytes(opened.store))
     _view.set(found)
     return found
 
@@ -193,6 +214,12 @@ def _no_heal(store: Store) -> SeamError:
     raise AssertionError("a store without a heal has no window")
 
 
+def _n_bytes(store: Store) -> int:
+    """Bytes of the heal log that were read."""
+    file = store.states["heals"].file
+    return file.packed_stat[0] if file else 0
+
+
 def _newer(store: Store, end: datetime) -> int:
     return int(_ask(store, "select count(*) from heals where ts > $end", end=end)[0])
 
@@ -209,6 +236,7 @@ def _close(opened: Opened) -> None:
     with opened.store.lock:
         opened.store.close()
     _audit.clear()
+    _answer.clear()
 
 
 @st.cache_resource(max_entries=2, on_release=_close, show_spinner="Reading the logs …")
@@ -220,6 +248,15 @@ def _open_store(folder: str) -> Opened:
 @st.cache_resource(max_entries=6, show_spinner="Scoring the window …")
 def _audit(key: str, window: Window, resolved: Resolved, _store: Store) -> Audit:
     return report.audit(_store, window, resolved)
+
+
+@st.cache_resource(max_entries=500, show_spinner="Looking closer …")
+def _answer(
+    key: str, window: Window, resolved: Resolved, name: str, asked: tuple[Any, ...], _audit: Audit, _function: Callable[..., Any]
+) -> Any:
+    args, options = asked
+    with _audit.scope.store.lock:
+        return _function(_audit, *args, **dict(options))
 
 
 @st.cache_data(max_entries=200, show_spinner="Scoring the windows before …")

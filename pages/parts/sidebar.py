@@ -12,14 +12,17 @@ from streamlit.navigation.page import Page
 
 from seam_core import escape
 from seam_core.errors import SeamError, WindowError
+from seam_core.views.filters import LEVELS, Filters
 from seam_core.window import make_window, parse_end
 from seam_core.words import count, cut, listed
 
 if TYPE_CHECKING:
     from pages.parts.frame import Opened
 
-WINDOWS = ("24h", "7d", "28d", "all", "other")  # as they stand in the address
+WINDOWS = ("24h", "7d", "28d", "all")  # as they stand in the address
+OTHER = "other"
 DEFAULT_WINDOW = "7d"
+COUNTED_AT_ONCE = 2**20  # bytes
 WIDTH = 330  # px; the window control fits on one line
 
 
@@ -60,17 +63,20 @@ def take_workspace(name: str) -> None:
 
 
 def choose_window(newest: datetime) -> tuple[str, datetime]:
-    """Length and end of the window. The end stands in the address in full, so that a link keeps its meaning.
+    """Length and end of the window. Both stand in the address in full, so that a link keeps its meaning.
 
     Raises WindowError when what was typed cannot be understood.
     """
-    span = st.segmented_control("Window", WINDOWS, default=DEFAULT_WINDOW, required=True, key="win", bind="query-params")
-    if span == "other":
-        span = st.text_input("Length", "14d", key="span", bind="query-params", help="Hours, days or weeks: 36h, 14d, 6w").strip()
-        end = _choose_end(newest)
-        _check_length(span, end)
-        return span, end
-    return str(span), _choose_end(newest)
+    span = _kept("win", DEFAULT_WINDOW)
+    st.session_state["win_picked"] = span if span in WINDOWS else OTHER
+    st.segmented_control("Window", [*WINDOWS, OTHER], required=True, key="win_picked", on_change=_take_window)
+    if span not in WINDOWS:
+        st.session_state["span_typed"] = "" if span == OTHER else span
+        st.text_input("Length", key="span_typed", on_change=_take_span, help="Hours, days or weeks: 36h, 14d, 6w", placeholder="14d")
+        span = "14d" if span == OTHER else span
+    end = _choose_end(newest)
+    _check_length(span, end)
+    return span, end
 
 
 def _check_length(span: str, end: datetime) -> None:
@@ -83,14 +89,52 @@ def _check_length(span: str, end: datetime) -> None:
 
 
 def _choose_end(newest: datetime) -> datetime:
-    asked = st.query_params.get("end") or st.session_state.get("end") or _stamp(newest)
-    if st.query_params.get("end") != asked:
-        st.query_params["end"] = asked
-    st.session_state["end"] = st.session_state["end_typed"] = asked
+    asked = st.session_state["end_typed"] = _kept("end", _stamp(newest))
     st.text_input(
         "Ends at (UTC)", key="end_typed", on_change=_take_end, help="A time, or a date for the end of that day. Empty: the newest heal."
     )
     return parse_end(asked)
+
+
+def _kept(name: str, default: str) -> str:
+    """A choice that stands in the address, else what this session chose before; it is written to the address."""
+    asked = st.query_params.get(name) or st.session_state.get(name) or default
+    if st.query_params.get(name) != asked:
+        st.query_params[name] = asked
+    st.session_state[name] = asked
+    return str(asked)
+
+
+def choose_filters(targets: Sequence[str]) -> Filters:
+    """Which heals the lists and charts show."""
+    with st.expander("Filter heals", key="filters"):
+        levels = st.pills("Level", list(LEVELS), selection_mode="multi", key="level", bind="query-params")
+        options = list(dict.fromkeys([*targets, *st.query_params.get_all("target")]))
+        names = st.multiselect("Target", options, key="target", bind="query-params", placeholder="All targets")
+    if levels or names:
+        st.caption("Lists and charts show some heals only. The scores are those of all.")
+    return Filters(tuple(sorted(LEVELS[level] for level in levels)), tuple(names))
+
+
+@st.fragment(run_every="30s")
+def watch(log: Path, *, n_bytes: int) -> None:
+    """While the page is open: say when the log has grown, and bring the new heals in at a click."""
+    n_new = _lines_after(log, n_bytes)
+    if n_new and st.button(f"{count(n_new, 'new heal')}: load", type="primary", width="stretch"):
+        _forget_end()
+        st.rerun()
+
+
+def _lines_after(log: Path, n_bytes: int) -> int:
+    """Whole lines that a plain log has beyond its first bytes; 0 when it cannot be read, which the next run will say."""
+    if log.suffix != ".jsonl":
+        return 0
+    try:
+        with log.open("rb") as file:
+            file.seek(n_bytes)
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(COUNTED_AT_ONCE), b""))
+    except OSError:
+        return 0
 
 
 def tell_reading(name: str, opened: Opened, *, newer: int, local: bool) -> None:
@@ -106,6 +150,14 @@ def tell_reading(name: str, opened: Opened, *, newer: int, local: bool) -> None:
     st.caption(f"{escape.code(name)} read at {opened.read_at:%H:%M:%S} UTC: {new}.")
     if local:
         st.caption("Local use: no SEAM_SETTINGS is set, so whoever can write in the workspace can replace everything shown here.")
+
+
+def _take_window() -> None:
+    st.session_state["win"] = st.query_params["win"] = st.session_state["win_picked"]
+
+
+def _take_span() -> None:
+    st.session_state["win"] = st.query_params["win"] = st.session_state["span_typed"].strip() or OTHER
 
 
 def _take_end() -> None:

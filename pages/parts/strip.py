@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts import address
 from pages.parts.frame import View
 from seam_core import escape, summary
 from seam_core.report import AXES, thresholds
 from seam_core.words import AXIS_NAMES, count, named
 
-TO_DRAW = 2  # scored windows from which a line says something
+PAGES = {"S": "axes/signal.py", "E": "axes/efficacy.py", "A": "axes/aftermath.py", "M": "axes/monotonicity.py"}
+WIDTH = 175  # px; two stand side by side on a phone
 
 
 def show(view: View) -> None:
-    """The strip above every page: four scores, and beside them what is due."""
-    with st.container(horizontal=True, border=True):
+    """The strip above every page: four scores, each a link to its page, and beside them what is due."""
+    with st.container(horizontal=True, border=True, gap="small"):
         for axis in AXES:
-            with st.container(width=170, gap=None):
-                st.markdown(f"**{axis} {AXIS_NAMES[axis]}** {value(view, axis)}")
-                st.caption(state(view, axis))
-        for notice in notices(view):
-            with st.container(width=170, gap=None):
-                st.markdown(f"**{escape.plain(notice)}**")
+            with st.container(width=WIDTH, gap=None):
+                address.link(PAGES[axis], f"**{axis} {AXIS_NAMES[axis]}** {value(view, axis)}")
+                st.caption(escape.plain(state(view, axis)))
+        for page, notice in notices(view):
+            with st.container(width=WIDTH, gap=None):
+                if page:
+                    address.link(page, f"**{escape.plain(notice)}**")
+                else:
+                    st.markdown(f"**{escape.plain(notice)}**")
 
 
-def notices(view: View) -> list[str]:
-    """What is due beside the scores, in a few words each; nothing when there is nothing."""
+def notices(view: View) -> list[tuple[str | None, str]]:
+    """(page, words) of what is due beside the scores; nothing when there is nothing."""
     counts = view.audit.counts
-    found = ["RECERTIFY due"] if view.audit.aftermath.drift.due else []
-    found += [count(counts["blocked"], "gate block")] if counts["blocked"] else []
-    found += [count(counts["rejected"], "rejected line")] if counts["rejected"] else []
+    found: list[tuple[str | None, str]] = [("axes/aftermath.py", "RECERTIFY due")] if view.audit.aftermath.drift.due else []
+    found += [("decide/gates.py", count(counts["blocked"], "gate block"))] if counts["blocked"] else []
+    found += [("trust/data.py", count(counts["rejected"], "rejected line"))] if counts["rejected"] else []
     return found
 
 
@@ -37,7 +42,9 @@ def banners(view: View) -> None:
     """The same at length, each with what it means."""
     audit = view.audit
     if audit.aftermath.drift.due:
-        st.error(escape.plain(f"RECERTIFY is due: {summary.drift_sentence(audit)} A person has to review it and replace certified.json."))
+        st.error(
+            escape.plain(f"RECERTIFY is due: {view.ask(summary.drift_sentence)} A person has to review it and replace certified.json.")
+        )
     if audit.counts["blocked"]:
         heals = list(dict.fromkeys(row["heal_id"] for row in view.rows("blocked_rows")))
         what = f"The boundary gate stopped {count(len(heals), 'heal')}: {named(heals)}."

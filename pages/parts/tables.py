@@ -1,24 +1,64 @@
-"""Tables: the same rows on screen and as CSV."""
+"""Tables: the same rows on screen, a sheet at a time, and all of them as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from seam_core import escape
+from seam_core.words import count
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+SHEET = 100  # rows on screen at once; every one of them travels to the browser on each change
+CELL = 300  # characters of a text cell on screen; the CSV has all
+TALL = 460  # px; a longer table scrolls inside
+
+Row = Mapping[str, Any]
 
 
-def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def show(
+    rows: Sequence[Row],
+    *,
+    name: str,
+    alt: str,
+    columns: Mapping[str, Any] | None = None,
+    open_row: Callable[[Row], None] | None = None,
+    note: str | None = None,
+) -> None:
+    """The rows as a table, a sheet at a time, and all of them as a CSV file.
+
+    columns: key → label or Streamlit column; only these are shown, in this order. open_row: a callback for the row clicked.
+    """
+    if not rows:
+        st.caption(note or "No rows.")
+        return
+    labels = dict(columns or {key: _capital(key) for key in rows[0]})
+    sheet = _sheet(rows, labels, name) if len(rows) > SHEET else rows
+    shown = frame_of([{key: _cell(row.get(key)) for key in labels} for row in sheet])
+    picking: dict[str, Any] = {}
+    if open_row:
+        key = f"table {name}"
+        picking = {"key": key, "on_select": lambda: _picked(key, sheet, open_row), "selection_mode": ["single-row", "single-cell"]}
+    height = TALL if len(sheet) > 12 else "content"
+    st.dataframe(shown, hide_index=True, height=height, alt=alt, column_config=labels, **picking)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        data = lambda: csv_text(rows)  # noqa: E731 -- made when it is asked for
+        st.download_button("Table (CSV)", data, f"{name}.csv", "text/csv", key=f"csv {name}", on_click="ignore")
+        st.caption(" · ".join([count(len(rows), "row"), *([note] if note else []), *(["a click opens the row"] if open_row else [])]))
+
+
+def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
     """Rows as a data frame, columns in the order of the first row."""
     return pd.DataFrame(list(rows), columns=list(rows[0]) if rows else None)
 
 
-def csv_text(rows: Iterable[Mapping[str, Any]]) -> str:
+def csv_text(rows: Iterable[Row]) -> str:
     """Rows as CSV (RFC 4180). A text cell that a spreadsheet would run as a formula gets a leading apostrophe."""
     rows = list(rows)
     out = io.StringIO(newline="")
@@ -37,7 +77,46 @@ def neutral(value: object) -> object:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
-def show(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str) -> None:
-    """The rows as a table, and all of them as a CSV file."""
-    st.dataframe(frame_of(rows), hide_index=True, height="content", alt=alt)
-    st.download_button("Table (CSV)", csv_text(rows), f"{name}.csv", "text/csv", key=f"csv {name}", on_click="ignore")
+def _sheet(rows: Sequence[Row], labels: Mapping[str, Any], name: str) -> Sequence[Row]:
+    """The rows of the sheet chosen, in the order chosen; the order covers all rows, not only those on screen."""
+    as_given = "as given"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = {as_given: "Worst first", **{key: _label(label, key) for key, label in labels.items()}}
+        order = st.selectbox("Order by", list(words), format_func=words.__getitem__, key=f"order {name}", width=220)
+        falling = st.toggle("Largest first", value=True, key=f"falling {name}", disabled=order == as_given)
+        if order != as_given:
+            rows = sorted(rows, key=lambda row: _rank(row.get(order)), reverse=falling)
+        number = st.pagination(-(-len(rows) // SHEET), key=f"sheet {name} {order} {falling}")
+    return rows[(number - 1) * SHEET : number * SHEET]
+
+
+def _rank(value: object) -> tuple[bool, Any]:
+    """Sorts values of one column; missing ones count as least."""
+    if value is None:
+        return (False, 0)
+    return (True, value if isinstance(value, (int, float, datetime, date)) else str(value))
+
+
+def _picked(key: str, sheet: Sequence[Row], open_row: Callable[[Row], None]) -> None:
+    selection = st.session_state[key]["selection"]
+    at = next((cell[0] for cell in selection.get("cells", ())), next(iter(selection.get("rows", ())), None))
+    if at is None or at >= len(sheet):
+        return
+    st.session_state[key] = {"selection": {"rows": [at], "cells": [], "columns": []}}  # the row stays marked, and every click counts
+    open_row(sheet[at])
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return escape.visible(value, length=CELL)
+    if isinstance(value, (list, tuple)):
+        return escape.visible(", ".join(str(one) for one in value), length=CELL)
+    return value
+
+
+def _label(column: Any, key: str) -> str:
+    return column if isinstance(column, str) else str(column.get("label") or _capital(key))
+
+
+def _capital(key: str) -> str:
+    return key[:1].upper() + key[1:].replace("_", " ")

@@ -11,14 +11,14 @@ view = frame.view()
 audit = view.audit
 
 start = f"{audit.window.start:%Y-%m-%d %H:%M}" if audit.window.start else "Everything"
-more = " ".join(summary.window_sentences(audit))
-st.markdown(f"**{escape.plain(summary.verdict(audit))}**")
+more = " ".join(view.ask(summary.window_sentences))
+st.markdown(f"**{escape.plain(view.ask(summary.verdict))}**")
 st.caption(escape.plain(f"{start} to {audit.window.end:%Y-%m-%d %H:%M} UTC{f': {more}' if more else ''}"))
 strip.banners(view)
 if not audit.counts["scored"]:
     st.info("Nothing is scored in this window. Choose a longer one, or another end, in the sidebar.")
 
-charts = cards.show(view, summary.axis_sentences(audit))
+charts = cards.show(view, view.ask(summary.axis_sentences))
 first, second = st.columns([3, 2], gap="medium")
 with first:
     st.header("Look at these first", anchor=False)

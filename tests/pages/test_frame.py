@@ -158,7 +158,7 @@ def test_the_strip_says_in_words_what_is_below_its_line_and_what_is_due(demo, mo
 
     app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.exception
-    shown = " ".join(one.value for one in (*app.main.markdown, *app.main.caption))
+    shown = " ".join(one.value for one in (*app.main.markdown, *app.main.caption)).replace("\\", "")
     assert "below 0.80" in shown
     assert "below 0.80; the gap is widening" in shown
     assert "ok (line 0.70)" in shown

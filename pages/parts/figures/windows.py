@@ -1,4 +1,4 @@
-"""Charts: numbers in, a Plotly figure out. Colours are Okabe–Ito; shape and words carry what colour does."""
+"""The small charts of the last windows: one axis with its alert line, and the weakest axis of each window."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#7A828A"
-NO_BAR = {"displayModeBar": False}
-SMALL, MEDIUM = 140, 220  # heights, px
+from pages.parts.figures.style import BLUE, MEDIUM, SMALL, VERMILION, draw_threshold, lay_out
+
 TICKS_APART = 0.15  # closer labels would overlap in a small chart
 
 
@@ -37,7 +36,7 @@ def score_history(points: Sequence[Point], *, line: float) -> go.Figure:
         hovertemplate="%{text}<extra></extra>",
         cliponaxis=False,
     )
-    figure.add_hline(y=line, line={"color": GREY, "dash": "dash", "width": 1})
+    draw_threshold(figure, line)
     _lay_out(figure, height=SMALL, ticks=[0, line, 1] if line <= 1 - TICKS_APART else [0, line], n_labels=len(points))
     return figure
 
@@ -62,7 +61,6 @@ def weakest_history(points: Sequence[Point]) -> go.Figure:
 
 
 def _lay_out(figure: go.Figure, *, height: int, ticks: list[float], n_labels: int) -> None:
-    """Axes with titles, no wasted margin, no dragging."""
-    figure.update_layout(height=height, margin={"t": 14, "b": 4, "l": 4, "r": 8}, dragmode=False, showlegend=False, hovermode="closest")
-    figure.update_yaxes(title="score (0–1)", range=[-0.06, 1.1], tickvals=ticks, tickformat=".2~f", fixedrange=True, zeroline=False)
-    figure.update_xaxes(title="window ending", type="category", fixedrange=True, tickangle=0, nticks=min(n_labels, 4), showgrid=False)
+    lay_out(figure, height=height, x_title="window ending", y_title="score (0–1)")
+    figure.update_yaxes(range=[-0.06, 1.1], tickvals=ticks, tickformat=".2~f")
+    figure.update_xaxes(type="category", tickangle=0, nticks=min(n_labels, 4), showgrid=False)
