@@ -1,31 +1,12 @@
-"""The main script: navigation, sidebar, title and vector strip around every page, and one place for what goes wrong.
-
-A new page is one file in its section's folder and one line in PAGES.
-"""
+"""The main script: navigation, sidebar, title and vector strip around every page, and one place for what goes wrong."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import streamlit as st
 
 from pages.parts import address, empty, frame, sidebar, strip
+from pages.parts.menu import PAGES
 from seam_core.errors import SeamError
-
-
-class Entry(NamedTuple):
-    """One page of the menu."""
-
-    section: str
-    file: str
-    title: str
-    question: str
-    has_strip: bool = True  # False: the page shows the vector itself
-
-
-PAGES = [
-    Entry("Review", "review/week.py", "Week", "Did these repairs hold?", has_strip=False),
-]
 
 
 def home() -> None:

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import menu
 from pages.parts.empty import FIRST_LINE
 from seam_core.records import Heal
 from tests.pages.states import BAD_LINES, HEAL, ROOT
@@ -61,8 +62,7 @@ def test_page_opens_inside_the_shell(page, state, workspaces, monkeypatch):
 
 
 def test_the_shell_lists_every_page_and_no_other():
-    listed = (ROOT / "pages" / "shell.py").read_text().count('    Entry("')
-    assert listed == len(PAGES)
+    assert sorted(ROOT / "pages" / entry.file for entry in menu.PAGES) == PAGES
 
 
 def test_the_line_shown_on_an_empty_page_is_a_heal_that_scores_something():
