@@ -105,12 +105,23 @@ def _kept(name: str, default: str) -> str:
     return str(asked)
 
 
+def _kept_all(name: str) -> list[str]:
+    """The same for a choice of several values, none by default."""
+    asked = st.query_params.get_all(name) or st.session_state.get(name) or []
+    if st.query_params.get_all(name) != asked:
+        st.query_params[name] = asked
+    st.session_state[name] = asked
+    return list(asked)
+
+
 def choose_filters(targets: Sequence[str]) -> Filters:
     """Which heals the lists and charts show."""
+    levels = st.session_state["level_picked"] = [level for level in _kept_all("level") if level in LEVELS]
+    names = st.session_state["target_picked"] = _kept_all("target")
     with st.expander("Filter heals", key="filters"):
-        levels = st.pills("Level", list(LEVELS), selection_mode="multi", key="level", bind="query-params")
-        options = list(dict.fromkeys([*targets, *st.query_params.get_all("target")]))
-        names = st.multiselect("Target", options, key="target", bind="query-params", placeholder="All targets")
+        st.pills("Level", list(LEVELS), selection_mode="multi", key="level_picked", on_change=_take_all, args=("level",))
+        options = list(dict.fromkeys([*targets, *names]))
+        st.multiselect("Target", options, key="target_picked", on_change=_take_all, args=("target",), placeholder="All targets")
     if levels or names:
         st.caption("Lists and charts show some heals only. The scores are those of all.")
     return Filters(tuple(sorted(LEVELS[level] for level in levels)), tuple(names))
@@ -158,6 +169,14 @@ def _take_window() -> None:
 
 def _take_span() -> None:
     st.session_state["win"] = st.query_params["win"] = st.session_state["span_typed"].strip() or OTHER
+
+
+def _take_all(name: str) -> None:
+    st.session_state[name] = chosen = list(st.session_state[f"{name}_picked"])
+    if chosen:
+        st.query_params[name] = chosen
+    else:
+        st.query_params.pop(name, None)
 
 
 def _take_end() -> None:

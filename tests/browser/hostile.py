@@ -18,6 +18,9 @@ NAMES = [  # the first five, and the rest, are shown on one page each
     "<script>document.title='evil'</script>&amp;",
 ]
 
+MARKUP = "<style>body{display:none}</style><img src=http://evil.test/q.png>![q](http://evil.test/q.png) =HYPERLINK(1) \u202eevil\u202c"
+WORDS = "the held out question asks how many apples are left in the second basket after lunch"
+
 
 def write_hostile(folder: Path, names: list[str]) -> None:
     """Heals that are each found guilty of something, so that their names are shown; one rejected line that quotes its value."""
@@ -31,8 +34,8 @@ def write_hostile(folder: Path, names: list[str]) -> None:
             "loop_id": f"loop {name}",
             "cycle": 1,
             "level": 2,
-            "trigger": {"failure_signature": f"sig {name}"},
-            "change": {"target": name, "after_text": f"text {name}"},
+            "trigger": {"failure_signature": f"sig {name}", "evidence": f"{MARKUP} {name}"},
+            "change": {"target": name, "after_text": f"text {name}\n{MARKUP}\n{WORDS}"},
             "visible_before": 0.1,
             "visible_after": 0.9,
             "holdout_before": 0.5,
@@ -40,17 +43,27 @@ def write_hostile(folder: Path, names: list[str]) -> None:
             "tokens_spent": 700,
             "task_tokens": 100,
             "was_real_failure": False,
+            "label_source": "judge",
+            "actor": MARKUP,
+            "trace_url": "javascript:alert(1)" if number % 2 else f"http://evil.test/{number}",
+            "break_glass": {"by": MARKUP, "reason": name},
+            "note": {MARKUP: name},
         }
         lines.append(heal)
         for phase, outcome in (("before", "pass"), ("after", "fail")):
             run = {"run_id": f"{phase} {name}", "ts": ts, "suite": "surface", "phase": phase, "heal_id": heal["heal_id"]}
-            runs.append(run | {"results": {name: outcome}})
+            runs.append(
+                run | {"results": {name: outcome}, "evidence": {name: f"{MARKUP} {name}" if number % 2 else "http://evil.test/z.png"}}
+            )
     bad = {"heal_id": "bad", "ts": names[0], "loop_id": "l", "cycle": 1, "level": 2, "trigger": {"failure_signature": "s"}}
     _write(folder / "heal_events.jsonl", [*lines, bad])
     _write(folder / "suite_runs.jsonl", runs)
-    _write(folder / "surface.jsonl", [{"id": name, "safety": number < 2} for number, name in enumerate(names)])
+    cases = [{"id": name, "safety": number < 2, "component": name, "text": f"{MARKUP} {name}"} for number, name in enumerate(names)]
+    _write(folder / "surface.jsonl", cases)
+    _write(folder / "holdout.jsonl", [{"id": name, "slice": "core", "text": f"{WORDS} {number}"} for number, name in enumerate(names)])
+    _write(folder / "failures.jsonl", [{"ts": "2026-06-09T10:00:00Z", "failure_signature": f"sig {name}"} for name in [*names, MARKUP]])
     _write(folder / "certified.json", dict.fromkeys(names, "pass"))
-    blocks = [{"id": f"block {name}", "kind": "tool_permission", "target": name, "text": "not there"} for name in names[3:4]]
+    blocks = [{"id": f"block {name}", "kind": "tool_permission", "target": name, "text": f"not there {MARKUP}"} for name in names[3:4]]
     _write(folder / "protected.jsonl", blocks)
 
 
