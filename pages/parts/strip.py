@@ -11,28 +11,27 @@ from seam_core.report import AXES, thresholds
 from seam_core.words import AXIS_NAMES, count, named
 
 PAGES = {"S": "axes/signal.py", "E": "axes/efficacy.py", "A": "axes/aftermath.py", "M": "axes/monotonicity.py"}
-WIDTH = 175  # px; two stand side by side on a phone
+WIDTH = 145  # px; five stand side by side on a small desktop, two on a phone
 
 
 def show(view: View) -> None:
     """The strip above every page: four scores, each a link to its page, and beside them what is due."""
-    with st.container(horizontal=True, border=True, gap="small"):
+    with st.container(horizontal=True, border=True, gap="xsmall"):
         for axis in AXES:
             with st.container(width=WIDTH, gap=None):
                 address.link(PAGES[axis], f"**{axis} {AXIS_NAMES[axis]}** {value(view, axis)}")
                 st.caption(escape.plain(state(view, axis)))
-        for page, notice in notices(view):
+        due = notices(view)
+        if due:
             with st.container(width=WIDTH, gap=None):
-                if page:
+                for page, notice in due:
                     address.link(page, f"**{escape.plain(notice)}**")
-                else:
-                    st.markdown(f"**{escape.plain(notice)}**")
 
 
-def notices(view: View) -> list[tuple[str | None, str]]:
+def notices(view: View) -> list[tuple[str, str]]:
     """(page, words) of what is due beside the scores; nothing when there is nothing."""
     counts = view.audit.counts
-    found: list[tuple[str | None, str]] = [("axes/aftermath.py", "RECERTIFY due")] if view.audit.aftermath.drift.due else []
+    found = [("axes/aftermath.py", "RECERTIFY due")] if view.audit.aftermath.drift.due else []
     found += [("decide/gates.py", count(counts["blocked"], "gate block"))] if counts["blocked"] else []
     found += [("trust/data.py", count(counts["rejected"], "rejected line"))] if counts["rejected"] else []
     return found

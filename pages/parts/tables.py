@@ -46,7 +46,7 @@ def show(
         key = f"table {name}"
         picking = {"key": key, "on_select": lambda: _picked(key, sheet, open_row), "selection_mode": ["single-row", "single-cell"]}
     height = TALL if len(sheet) > 12 else "content"
-    st.dataframe(shown, hide_index=True, height=height, alt=alt, column_config=labels, **picking)
+    st.dataframe(shown, hide_index=True, height=height, alt=alt, column_config=labels, placeholder="–", **picking)
     with st.container(horizontal=True, vertical_alignment="center"):
         data = lambda: csv_text(rows)  # noqa: E731 -- made when it is asked for
         st.download_button("Table (CSV)", data, f"{name}.csv", "text/csv", key=f"csv {name}", on_click="ignore")
