@@ -7,53 +7,33 @@ heal (one sentence on stderr, nothing on stdout) · 4 a fault of the program (wi
 from __future__ import annotations
 
 import inspect
-import json
-import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.main import get_command
 
-from seam_core.errors import SeamError, SettingsError
+from seam_core.commandline import new_app, run, say
+from seam_core.errors import SettingsError
+from seam_core.ledger import ledger_file, noted
 from seam_core.markdown import to_markdown
 from seam_core.records import CERTIFIED_FILE
-from seam_core.report import AXES, FAULT, UNUSABLE, Audit, audit, clock, to_json, window_of
+from seam_core.report import AXES, Audit, audit, clock, to_json, window_of
 from seam_core.settings import bounds, read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.window import parse_end, parse_span
 from seam_core.words import cut
 from seam_core.workspace import workspace_of_log
 
-# Typer's complaints about arguments share a base class that it does not export.
-_COMPLAINT: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-FORMATS: dict[str, Callable[[Audit], str]] = {"json": to_json, "md": to_markdown}
+FORMATS = ("json", "md")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit code. Prints the report to stdout, everything else to stderr."""
-    try:
-        return _run(arguments)
-    except KeyboardInterrupt:
-        return 130
-    except Exception:  # the one place where a fault of the program must become exit code 4 instead of Python's 1
-        traceback.print_exc()
-        return FAULT
-
-
-def _run(arguments: Sequence[str]) -> int:
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app = new_app()
     app.command(help="Score a window of heals: was the repair real?")(_with_thresholds(_report_command))
-    try:
-        code = get_command(app)(list(arguments), prog_name="run_seam.py", standalone_mode=False)
-    except SeamError as error:
-        return _refuse(str(error))
-    except _COMPLAINT as error:
-        return _refuse(str(error.format_message()))
-    return int(code or 0)
+    return run(app, arguments, program="run_seam.py")
 
 
 def _report_command(
@@ -65,6 +45,9 @@ def _report_command(
     require: Annotated[str, typer.Option(help="axes that must be scored, such as S,E,A,M")] = "",
     output: Annotated[str, typer.Option("--format", help="json or md")] = "json",
     rejects: Annotated[Path | None, typer.Option(help="write every rejected line there, as JSON Lines", readable=False)] = None,
+    packet: Annotated[
+        Path | None, typer.Option(help="write an evidence packet (zip) there: report, rows, logs as read", readable=False)
+    ] = None,
     **flags: Any,
 ) -> int:
     required = _axes(require)
@@ -75,13 +58,18 @@ def _report_command(
         parse_end(as_of)
     workspace = workspace_of_log(heals, fixtures=fixtures)
     chosen = {key: _number(key, text) for key, text in flags.items() if text is not None}
-    resolved = resolve(workspace.settings_file, flags=chosen, server=read_server_settings())
-    store = Store(workspace, now=parse_end(now) if now is not None else clock(), tell=_progress())
+    server = read_server_settings()
+    resolved = resolve(workspace.settings_file, flags=chosen, server=server)
+    moment = parse_end(now) if now is not None else clock()
+    store = Store(workspace, now=moment, tell=_progress())
     store.refresh()
     if rejects:
         _write_rejects(store, rejects)
     found = audit(store, window_of(store, span=window, as_of=as_of), resolved, require=required)
-    _print(FORMATS[output](found))
+    ledger = ledger_file(workspace.folder, server)
+    if packet:
+        _write_packet(found, packet, span=window, now=moment, server=server, flags=chosen, require=required, ledger=ledger)
+    _print(to_json(found, ledger=noted(ledger)) if output == "json" else to_markdown(found))
     return found.exit_code
 
 
@@ -126,12 +114,34 @@ def _axes(text: str) -> tuple[str, ...]:
     return axes
 
 
+def _write_packet(found: Audit, path: Path, **asked: Any) -> None:
+    from seam_core.packet import Asked, make_packet
+
+    progress = _progress()
+    tell = (lambda what, share: progress(f"{what} ({share:.0%})")) if progress else None
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        _check_free(found.scope.store, path, "--packet")
+        with unfinished.open("w+b") as file:
+            make_packet(file, found, Asked(**asked), logs_max=None, tell=tell)
+        unfinished.replace(path)
+    except OSError as error:
+        raise SettingsError(f"--packet {path}: cannot be written ({error.strerror})") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _check_free(store: Store, path: Path, option: str) -> None:
+    """Raises SettingsError when writing there would overwrite a file that was read."""
+    if path.exists() and any(path.samefile(taken) for taken in _read_files(store)):
+        raise SettingsError(f"{option} {path}: is a file of the workspace, which would be overwritten; name another")
+
+
 def _write_rejects(store: Store, path: Path) -> None:
     import msgspec
 
     try:
-        if path.exists() and any(path.samefile(taken) for taken in _read_files(store)):
-            raise SettingsError(f"--rejects {path}: is a file of the workspace, which would be overwritten; name another")
+        _check_free(store, path, "--rejects")
         with path.open("wb") as file:
             for reject in store.rejects():
                 file.write(msgspec.json.encode(reject) + b"\n")
@@ -154,22 +164,4 @@ def _progress() -> Callable[[str], None] | None:
 def _print(text: str) -> None:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201
-    try:
-        sys.stdout.write(_fitting(text, sys.stdout.encoding or "utf-8"))
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader has gone; the exit code still tells
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _fitting(text: str, encoding: str) -> str:
-    """The text with JSON escapes for what the terminal's encoding does not have, or no encoding has (half a surrogate pair)."""
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return "".join(character if character.isascii() else json.dumps(character)[1:-1] for character in text)
-    return text
-
-
-def _refuse(sentence: str) -> int:
-    print(f"run_seam.py: {sentence}", file=sys.stderr)  # noqa: T201
-    return UNUSABLE
+    say(text)

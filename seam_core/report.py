@@ -109,8 +109,11 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         )
 
 
-def report(found: Audit) -> dict[str, Any]:
-    """The audit as one JSON object: plain values, numbers rounded to four decimals."""
+def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The audit as one JSON object: plain values, numbers rounded to four decimals.
+
+    ledger: what the ledger of decisions was like at that moment (`seam_core.ledger.noted`); without it the key is left out.
+    """
     s, e, a, m = found.signal, found.efficacy, found.aftermath, found.monotonicity
     parts: dict[str, Any] = {
         "window": found.window.label,
@@ -135,13 +138,14 @@ def report(found: Audit) -> dict[str, Any]:
         "aftermath": {**_without(asdict(a), "mean", "drift"), "anchored_drift": a.drift.anchored, "drift_run": a.drift.run},
         "monotonicity": _without(asdict(m), "basis"),
         "settings": {**found.settings.changed(), "digest": found.digest},
+        **({} if ledger is None else {"ledger": ledger}),
     }
     return {key: _plain(value) for key, value in parts.items()}
 
 
-def to_json(found: Audit) -> str:
+def to_json(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> str:
     """The report as the command line prints it, ending in a newline; the same bytes for the same input."""
-    return json.dumps(report(found), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(report(found, ledger=ledger), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _counts(scope: Scope, parts: Signal) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from pages.parts import identity
 from seam_core import escape
 from seam_core.errors import SeamError, WindowError
 from seam_core.views.filters import LEVELS, Filters
@@ -159,6 +160,8 @@ def tell_reading(name: str, opened: Opened, *, newer: int, local: bool) -> None:
         st.caption(f"{count(newer, 'heal is', 'heals are')} newer than this window.")
         st.button("Go to the newest heal", on_click=_forget_end, width="stretch")
     st.caption(f"{escape.code(name)} read at {opened.read_at:%H:%M:%S} UTC: {new}.")
+    me = identity.who()
+    st.caption(f"You decide as {escape.code(me.actor.name)}." if me.actor else escape.plain(me.why_not))
     if local:
         st.caption("Local use: no SEAM_SETTINGS is set, so whoever can write in the workspace can replace everything shown here.")
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from seam_core.gates import Gate
-from seam_core.scope import Scope
+from seam_core.scope import Scope, insert_rows
 
 F1_WEIGHT, RECURRENCE_WEIGHT = 0.6, 0.4
 
 # One row per healed signature.
 SIGNATURES = """
-create or replace temp table signal_rows as
+create or replace temp table {rows} as
 with healed as (
     select failure_signature, count(*) as n_heals, count(distinct loop_id) as n_loops, min(ts) as first_ts, max(ts) as last_ts,
            bool_or(was_real_failure) as is_real, count(was_real_failure) as n_labels
-    from window_heals
+    from {heals}
     group by failure_signature
 )
 select healed.*, failure_signature in (from recurred) as recurred,
@@ -111,10 +112,17 @@ order by failure_signature
 """
 
 
+# The window's heals with other labels where there are some; null makes a heal unlabelled.
+RELABELLED = """
+create or replace temp view relabelled_heals as
+select h.* replace (case when n.heal_id is null then h.was_real_failure else n.label end as was_real_failure)
+from window_heals h left join new_labels n using (heal_id)
+"""
+
 COUNTS = """
 select count(*), count(*) filter (n_labels > 0), count(*) filter (is_real), count(*) filter (recurred),
        count(*) filter (recurred_after_loop), count(*) filter (followed_up)
-from signal_rows
+from {rows}
 """
 
 
@@ -154,13 +162,30 @@ def score(scope: Scope, gate: Gate) -> Signal:
     scope.keep("recurred", again, follow_up=follow_up)
     scope.keep("recurred_after_loop", again_after, follow_up=follow_up)
     scope.keep("missed_rows", MISSED)
+    _keep_signatures(scope, "signal_rows", heals="window_heals")
+    return _score(scope, "signal_rows", has_log=has_log)
+
+
+def score_with(scope: Scope, labels: Mapping[str, bool | None]) -> tuple[Signal, list[str]]:
+    """Signal of a window that `score` has scored, with other labels on some heals, None for no label; and which of these heals the
+    window holds. Keeps ``signal_reviewed_rows``.
+    """
+    scope.con.execute("create or replace temp table new_labels (heal_id varchar, label boolean)")
+    insert_rows(scope, "new_labels", "heal_id, label", labels.items())
+    scope.con.execute(RELABELLED)
+    _keep_signatures(scope, "signal_reviewed_rows", heals="relabelled_heals")
+    held = scope.query("select heal_id from window_heals semi join new_labels using (heal_id) order by heal_id")
+    return _score(scope, "signal_reviewed_rows", has_log=scope.store.has("failures")), [heal_id for (heal_id,) in held]
+
+
+def _keep_signatures(scope: Scope, rows: str, *, heals: str) -> None:
+    follow_up = timedelta(microseconds=round(scope.settings.recurrence_days * 86_400_000_000))
     newest = scope.one("select max(ts) from (select ts from heals union all select ts from failures)")[0]
-    scope.con.execute(SIGNATURES, {"follow_up": follow_up, "newest": newest})
-    return _score(scope, has_log=has_log)
+    scope.con.execute(SIGNATURES.format(rows=rows, heals=heals), {"follow_up": follow_up, "newest": newest})
 
 
-def _score(scope: Scope, *, has_log: bool) -> Signal:
-    n, labelled, tp, recurred, recurred_after, followed_up = scope.one(COUNTS)
+def _score(scope: Scope, rows: str, *, has_log: bool) -> Signal:
+    n, labelled, tp, recurred, recurred_after, followed_up = scope.one(COUNTS.format(rows=rows))
     fn = scope.one("select count(*) from missed_rows")[0] if has_log else None
     fp = labelled - tp
     precision = tp / labelled if labelled else None

@@ -23,13 +23,9 @@ class Filters:
     def sql(self, alias: str = "") -> tuple[str, dict[str, list[int] | list[str]]]:
         """(condition, values to bind) for a table with the columns ``level`` and ``target``; ``true`` when nothing is filtered."""
         prefix = f"{alias}." if alias else ""
-        parts, binds = [], {}
-        if self.levels:
-            parts.append(f"{prefix}level in (select unnest($filter_levels))")
-            binds["filter_levels"] = list(self.levels)
-        if self.targets:
-            parts.append(f"{prefix}target in (select unnest($filter_targets))")
-            binds["filter_targets"] = list(self.targets)
+        chosen: dict[str, list[int] | list[str]] = {"level": list(self.levels), "target": list(self.targets)}
+        binds = {f"filter_{name}": values for name, values in chosen.items() if values}
+        parts = [f"{prefix}{name} in (select unnest($filter_{name}))" for name, values in chosen.items() if values]
         return " and ".join(parts) or "true", binds
 
 
