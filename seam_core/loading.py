@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 import msgspec
 
-from seam_core.columns import reader, selection
+from seam_core.columns import reader, selection, with_digest
 from seam_core.files import stat_log
 from seam_core.judge import EARLIEST, is_odd, judge
 from seam_core.lines import BOM, EDGE_BYTES, LINE_MAX, Block, LogFile, TooLong, pieces
@@ -32,8 +32,11 @@ OBJECT_MIN = 2**20  # how long a line DuckDB is first told to expect: its buffer
 
 STAGE = """
 create or replace table {stage} as
-select {selection}
-from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
+with rows as (
+    select {selection}
+    from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
+)
+select {with_digest} from rows
 """
 
 RUNS_AT_ONCE = 4096
@@ -94,7 +97,7 @@ class Loader:
             return False
         self.tell(f"reading {file.path.name} ({file.n_bytes / 1e6:,.0f} MB)")
         try:
-            n_rows = self._stage(state.log, file.path, OBJECT_MIN)
+            n_rows = self._stage(state.log, file.path, OBJECT_MIN, exact=self._starts_in_doubt(state.log, file))
         except BAD_LINES:
             return False
         found = stat_log(file.path)
@@ -113,6 +116,12 @@ class Loader:
         """Whether a line near the start is what DuckDB takes for JSON and the standard does not; one writer writes all lines alike."""
         lines = file.read(0, EDGE_BYTES).removeprefix(BOM).split(b"\n")[:-1]
         return any(is_odd(line) and not _is_record(log, line) for line in lines)
+
+    def _starts_in_doubt(self, log: Log, file: LogFile) -> bool:
+        """Whether texts near the start look like numbers, so that very many lines would have to be looked at again."""
+        head = file.read(0, EDGE_BYTES)
+        self._stage_bytes(log, head[: head.rfind(b"\n") + 1], exact=False)
+        return bool(self._places(f"select rowid from {self.stage} where doubtful"))
 
     def _place_lines(self, file: LogFile) -> Part:
         offsets = array("q")
@@ -197,14 +206,16 @@ class Loader:
         self._append_pieces(state, [(state.consumed, data)])
         state.open_rows = state.n_rows - n_rows
 
-    def _stage_bytes(self, log: Log, data: bytes, object_max: int = OBJECT_MIN) -> int:
+    def _stage_bytes(self, log: Log, data: bytes, object_max: int = OBJECT_MIN, *, exact: bool = True) -> int:
         with tempfile.NamedTemporaryFile(prefix="seam-", suffix=".jsonl") as file:  # DuckDB reads files, and no range of one
             file.write(data)
             file.flush()
-            return self._stage(log, Path(file.name), object_max)
+            return self._stage(log, Path(file.name), object_max, exact=exact)
 
-    def _stage(self, log: Log, path: Path, object_max: int) -> int:
-        sql = STAGE.format(stage=self.stage, selection=selection(log), reader=reader(log))
+    def _stage(self, log: Log, path: Path, object_max: int, *, exact: bool) -> int:
+        sql = STAGE.format(
+            stage=self.stage, selection=selection(log, exact=exact), reader=reader(log, exact=exact), with_digest=with_digest(log)
+        )
         limits = {"earliest": EARLIEST, "latest": self.latest} if "$earliest" in sql else {}
         self.con.execute(sql, {"path": str(path), "object_max": object_max, **limits})
         row = self.con.execute(f"select count(*) from {self.stage}").fetchone()
