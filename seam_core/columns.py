@@ -113,6 +113,7 @@ def selection(log: Log, *, exact: bool) -> str:
     parts = [f"{_value(column, exact=exact)} as {column.name}" for column in used if column.keep == "column"]
     parts += [f"hash({_raw(column)}) as {column.name}_hash" for column in used if _is_hashed(column)]
     parts += [f"len(json_keys({_raw(column)})) as n_{column.name}" for column in used if column.kind == "map"]
+    parts += [f"hash(json_keys({_raw(column)})) as {column.name}_keys" for column in used if column.kind == "map"]
     parts += [f"{_raw(column)} is not null as has_{column.name}" for column in used if column.keep == "presence"]
     if any(column.kind == "time" for column in used):
         parts.append(f"{ASSUMED_UTC} as assumed_utc")
