@@ -51,6 +51,17 @@ class LazyOffsets(Sequence[int]):
             self._prove(index)
         return self._placed[index] if self._placed is not None else self._find(index)
 
+    def all(self) -> array[int]:
+        """Where every line starts; cheaper than asking for one after the other."""
+        if self._placed is None and self._proven > 0:
+            self._prove(0)
+        if self._placed is not None:
+            return self._placed
+        found = array("q")
+        for block in reversed(range(1, len(self._starts))):
+            found.extend(self._blocks.get(block) or self._read_block(block))
+        return found
+
     def _prove(self, index: int) -> None:
         while self._first_lines[-1] > index and self._starts[-1] > 0 and not self._has_blank:
             self._extend()
