@@ -21,7 +21,7 @@ class Comparison:
     def __init__(self, scope: Scope, pairs: Pairs) -> None:
         self._scope, self._pairs = scope, pairs
         self._bar = Bar(scope.settings.similarity_min, scope.settings.similarity_method)
-        self._at_work: list[tuple[int, Apart]] = []
+        self._at_work: list[Apart] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -30,19 +30,17 @@ class Comparison:
         if n >= APART_MIN and (os.cpu_count() or 1) > 1 and state.file is not None:
             offsets, descriptor = state.offsets(), state.file.handle.fileno()
             for k in range(PROCESSES):
-                start = n * k // PROCESSES
-                part = self._pairs.part(start, n * (k + 1) // PROCESSES)
+                part = self._pairs.part(n * k // PROCESSES, n * (k + 1) // PROCESSES)
                 job = Apart(compare_apart, descriptor, offsets, part, self._bar, files=[descriptor])
-                self._at_work.append((start, self._stack.enter_context(job)))
+                self._at_work.append(self._stack.enter_context(job))
         return self
 
     def __exit__(self, *fault: object) -> None:
         self._stack.close()
 
     def result(self) -> Revisits:
-        """Every revisit, in the order of the pairs."""
-        starts, parts = [start for start, _ in self._at_work], [job.result() for _, job in self._at_work]
+        """Every revisit."""
+        parts = [job.result() for job in self._at_work]
         if not parts or None in parts:
             return compare(self._pairs, self._scope.texts, self._bar)
-        found = [(start + place, *rest) for start, part in zip(starts, parts, strict=True) for place, *rest in part.found]
-        return Revisits(found, sum(part.n_long for part in parts))
+        return Revisits([one for part in parts for one in part.found], sum(part.n_long for part in parts))

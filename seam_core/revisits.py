@@ -23,15 +23,18 @@ Texts = Callable[[Iterable[int]], Iterator[str | None]]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of heals by row; `before` is the row of the cycle before the later one, -1 where there is none on that target."""
+    """Pairs of heals by row, each with its place in the table of pairs; `before` is the row of the cycle before the later one,
+    -1 where there is none on that target.
+    """
 
+    place: array[int]
     earlier: array[int]
     later: array[int]
     before: array[int]
 
     def part(self, start: int, stop: int) -> Pairs:
         """The pairs [start, stop)."""
-        return Pairs(self.earlier[start:stop], self.later[start:stop], self.before[start:stop])
+        return Pairs(*(column[start:stop] for column in (self.place, self.earlier, self.later, self.before)))
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def compare(pairs: Pairs, texts_of: Texts, bar: Bar) -> Revisits:
         some = pairs.part(start, start + PAIRS_AT_ONCE)
         rows = sorted({*some.earlier, *some.later, *some.before} - {-1})
         texts = {row: text or "" for row, text in zip(rows, texts_of(rows), strict=True)}
-        for place, (earlier, later, before) in enumerate(zip(some.earlier, some.later, some.before, strict=True), start):
+        for place, earlier, later, before in zip(some.place, some.earlier, some.later, some.before, strict=True):
             old, new = texts[earlier], texts[later]
             alike = revisit_similarity(old, new, minimum=bar.minimum, method=bar.method)
             n_long += old != new and compares_lines(old, new)

@@ -59,10 +59,6 @@ left join cycles before on before.loop_id = later.loop_id and before.target = la
 order by starts.first_row, later.loop_id, later.position, earlier.position
 """
 
-PAIR_LISTS = """
-select list(earlier_row order by rowid), list(later_row order by rowid), list(coalesce(before_row, -1) order by rowid) from revisit_pairs
-"""
-
 REVISIT_ROWS = """
 select p.loop_id, p.earlier, p.later, p.earlier_row, p.later_row, f.idle, f.similarity
 from found_revisits f join revisit_pairs p on p.rowid = f.place
@@ -102,8 +98,8 @@ def begin(scope: Scope) -> Comparison:
     scope.keep("cycles", CYCLES)
     scope.keep("dips", DIPS)
     scope.keep("revisit_pairs", PAIRS, window=scope.settings.revisit_window)
-    earlier, later, before = (array("q", rows or ()) for rows in scope.one(PAIR_LISTS))
-    return Comparison(scope, Pairs(earlier, later, before))
+    columns = scope.columns("revisit_pairs", "rowid", "earlier_row", "later_row", "coalesce(before_row, -1)")
+    return Comparison(scope, Pairs(*(array("q", column) for column in columns)))
 
 
 def score(scope: Scope, comparison: Comparison) -> Monotonicity:
