@@ -88,6 +88,8 @@ class Gate:
             return False
         scope = self._scope
         scope.keep("gate_queue", f"select row from ({rows}) anti join gate_passed using (row)")
+        if not scope.one("select count(*) from gate_queue")[0]:
+            return False
         before = scope.one("select count(*) from blocked")[0]
         scope.query(WHOLE_TARGETS)
         if self._blocks:
