@@ -17,6 +17,7 @@ SHORT_CHARACTERS = 20  # … and characters
 BOILERPLATE_SHARE = 0.10  # n-grams in more cases than this are stock phrases …
 BOILERPLATE_CASES = 10  # … once there are this many cases
 HEALS_NAMED = 20  # heals named per n-gram
+OPENS, CLOSES, SHOWS = 1, 2, 4  # what a line can do: end in the first word of a pair, start with the second, hold an n-gram
 CACHE_LINES = 200_000  # distinct lines remembered; a log edits the same lines again and again
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -86,9 +87,10 @@ def measure_contamination(scope: Scope, gate: Gate) -> Contamination:
         return Contamination(None, "no heal in the window logs the changed text", 0, 0, 0)
     scanner = Scanner(exam)
     n_first = 0
-    for heal_id, added in _additions(scope, gate):
-        n_first += added.is_first
-        scanner.scan(heal_id, added.runs)
+    for heal_id, before, lines, found in _changed_lines(scope, gate):
+        n_first += before is None
+        if scanner.may_show(found if before is None else found - before):
+            scanner.scan(heal_id, added_lines(before, lines))
     bar = scope.settings.ngram_coverage - TOLERANCE
     rows = [(case, share, share >= bar, heals, passage) for case, share, heals, passage in scanner.findings()]
     insert_rows(scope, "contamination_rows", "case_id, coverage, contaminated, heals, passage", rows)
@@ -128,31 +130,19 @@ def tokens_of(text: str) -> list[str]:
     return _TOKEN.findall(text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold())
 
 
-@dataclass(frozen=True)
-class Added:
-    """Lines that a heal added, in runs of neighbours."""
-
-    runs: list[list[str]]
-    is_first: bool
-
-
-def added_lines(before: set[str] | None, after: list[str]) -> Added:
-    """The lines of `after` that are not among `before`, neighbours together; all of them when there is nothing before."""
-    if before is None:
-        return Added([after], is_first=True)
-    if before.issuperset(after):
-        return Added([], is_first=False)
+def added_lines(before: set[str] | None, after: list[str]) -> list[list[str]]:
+    """The lines of `after` that are not among `before`, in runs of neighbours; all of them when there is nothing before."""
     runs: list[list[str]] = [[]]
     for line in after:
-        if line not in before:
+        if before is None or line not in before:
             runs[-1].append(line)
         elif runs[-1]:
             runs.append([])
-    return Added([run for run in runs if run], is_first=False)
+    return [run for run in runs if run]
 
 
-def _additions(scope: Scope, gate: Gate) -> Iterator[tuple[str, Added]]:
-    """(heal_id, what it added) of every heal of the window that carries a text."""
+def _changed_lines(scope: Scope, gate: Gate) -> Iterator[tuple[str, set[str] | None, list[str], set[str]]]:
+    """(heal_id, the lines its target had before, its lines, the same as a set) of every heal of the window that carries a text."""
     while True:
         scope.keep("changes", CHANGES)
         if not gate.stop("select row from changes where not in_window"):
@@ -165,10 +155,11 @@ def _additions(scope: Scope, gate: Gate) -> Iterator[tuple[str, Added]]:
                 continue
             before = newest.pop(target, None) if target is not None else None
             lines = text.splitlines()
+            found = set(lines)
             if target is not None and not is_last:
-                newest[target] = set(lines)
+                newest[target] = found
             if in_window:
-                yield heal_id, added_lines(before, lines)
+                yield heal_id, before, lines, found
 
 
 class Scanner:
@@ -179,8 +170,19 @@ class Scanner:
     def __init__(self, exam: Exam) -> None:
         self._exam = exam
         self._reach = max(exam.lengths, default=2) - 1
+        self._opening = frozenset(first for first, _ in exam.pairs)
+        self._closing = frozenset(second for _, second in exam.pairs)
+        self._kinds: dict[str, int] = {}
         self._lines: dict[str, tuple[list[str], list[str], list[Gram]]] = {}
         self._shown: dict[Gram, list[str]] = {}
+
+    def may_show(self, lines: Iterable[str]) -> bool:
+        """Whether lines, in whatever order, can show an n-gram: one holds it, or one ends in a word that the first of another follows."""
+        found = 0
+        for line in lines:
+            kind = self._kinds.get(line)
+            found |= self._kind(line) if kind is None else kind
+        return found >= OPENS + CLOSES
 
     def scan(self, heal_id: str, runs: Iterable[list[str]]) -> None:
         """Mark what of the exam stands in the lines that one heal added."""
@@ -217,11 +219,18 @@ class Scanner:
                 start = at + 1
         return " ".join(words[-best[1] : -best[1] + best[0]])
 
+    def _kind(self, line: str) -> int:
+        head, end, hits = self._lines.get(line) or self._read(line)
+        opens, closes = bool(end) and end[-1] in self._opening, bool(head) and head[0] in self._closing
+        self._kinds[line] = kind = SHOWS * bool(hits) + OPENS * opens + CLOSES * closes
+        return kind
+
     def _read(self, line: str) -> tuple[list[str], list[str], list[Gram]]:
         words = tokens_of(line)
         found = words[: self._reach], words[-self._reach :], list(self._hits(words, 0, len(words)))
         if len(self._lines) >= CACHE_LINES:
             self._lines.clear()
+            self._kinds.clear()
         self._lines[line] = found
         return found
 

@@ -12,16 +12,16 @@ from seam_core.logstate import LogState
 
 # Groups of rows that share an identity, when at least one of them is new.
 SAME_IDENTITY = """
-with fresh as (select {identity} from {rows} where kept and rowid >= $first_row group by all),
-twice as (
-    select {identity} from {rows} semi join fresh using ({identity}) where kept group by all having count(*) > 1
-)
+with twice as (select {identity} from {rows} {among} where kept group by all having count(*) > 1)
 select list(r.rowid order by r.rowid) as members
 from {rows} r join twice using ({identity})
 where r.kept
 group by {identity}
 order by members[1]
 """
+
+# Where rows were there before, only identities that a new one has.
+AMONG_FRESH = "semi join (select {identity} from {rows} where kept and rowid >= {first_row}) using ({identity})"
 
 
 def settle(con: duckdb.DuckDBPyConnection, state: LogState, *, first_row: int) -> None:
@@ -30,9 +30,10 @@ def settle(con: duckdb.DuckDBPyConnection, state: LogState, *, first_row: int) -
     A log without a key (failures) has no rewrites: only lines equal as JSON are one record.
     """
     identity = state.log.key or "ts, failure_signature"
-    sql = SAME_IDENTITY.format(identity=identity, rows=state.rows_table)
+    among = AMONG_FRESH.format(identity=identity, rows=state.rows_table, first_row=first_row) if first_row else ""
+    sql = SAME_IDENTITY.format(identity=identity, rows=state.rows_table, among=among)
     dropped: list[int] = []
-    for (members,) in con.execute(sql, {"first_row": first_row}).fetchall():
+    for (members,) in con.execute(sql).fetchall():
         dropped += _settle_group(state, members)
     if dropped:
         con.execute(f"update {state.rows_table} set kept = false where rowid in (select unnest($rows))", {"rows": dropped})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from seam_core.scope import COPY_MAX, TOUCHED, Scope, define_heals, insert_rows
+from seam_core.scope import COPY_MAX, Scope, define_heals, insert_rows
 
 TOLERANCE = 1e-9
 SUSPECT_BLOCKS = 50  # with more blocks one query would grow too large
@@ -88,6 +88,8 @@ class Gate:
             return False
         scope = self._scope
         scope.keep("gate_queue", f"select row from ({rows}) anti join gate_passed using (row)")
+        if not scope.one("select count(*) from gate_queue")[0]:
+            return False
         before = scope.one("select count(*) from blocked")[0]
         scope.query(WHOLE_TARGETS)
         if self._blocks:
@@ -136,7 +138,7 @@ def broken_blocks(text: str, blocks: Iterable[tuple[str, str, str]]) -> Iterator
 def apply_gate(scope: Scope) -> Gate:
     """Block what touches a protected block, and define the heals that are left to score. Keeps ``blocked_rows``."""
     gate = Gate(scope)
-    gate.stop(TOUCHED)
+    gate.stop("select row from touched")
     define_heals(scope)
     scope.keep("blocked_rows", BLOCKED_ROWS)
     return gate

@@ -27,7 +27,7 @@ _ODD = tuple(
     for start, rest in ((b",", rb"(?:[}\]]|" + _NO_NUMBER + b")"), (b":", _NO_NUMBER), (rb"\[", _NO_NUMBER))
 )
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
-_TIME = re.compile(TIME_PATTERN[1:-1], re.ASCII)
+_TIME = re.compile(TIME_PATTERN, re.ASCII)
 _MISSING = re.compile(r"missing required field `(\w+)`")
 _AT = re.compile(r" - at `\$\.?(.*)`$")
 _FOUND: dict[type, str] = {dict: "an object", list: "a list", type(None): "null"}

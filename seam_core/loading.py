@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 import msgspec
 
-from seam_core.columns import reader, selection
+from seam_core.columns import reader, selection, with_digest
 from seam_core.files import stat_log
 from seam_core.judge import EARLIEST, is_odd, judge
 from seam_core.lines import BOM, EDGE_BYTES, LINE_MAX, Block, LogFile, TooLong, pieces
@@ -32,28 +32,31 @@ OBJECT_MIN = 2**20  # how long a line DuckDB is first told to expect: its buffer
 
 STAGE = """
 create or replace table {stage} as
-select {selection}
-from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
+with rows as (
+    select {selection}
+    from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
+)
+select {with_digest} from rows
 """
 
 RUNS_AT_ONCE = 4096
 BAD_LINES = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException)  # a bug in our SQL is none of these
 
-# Runs with an outcome that is neither pass nor fail, or in which a case stands twice. Both are first asked in the cheapest way.
+# Runs with an outcome that is neither pass nor fail, asked in the cheapest way.
 BAD_OUTCOMES = """
 select rowid from {stage}
 where kept and not regexp_full_match(results::varchar, '\\{{("(?:[^"\\\\]|\\\\.)*":"(?:pass|fail)",?)*\\}}')
 """
 
+# Runs in which a case stands twice. Many runs hold the same cases, so one run of each kind is taken apart.
 CASES_TWICE = """
-with pairs as (select rowid as place, unnest(json_keys(results)) as case_id from {stage} where kept and rowid >= $start and rowid < $stop)
-select place from pairs group by place, case_id having count(*) > 1
+with span as (select rowid as place, results, results_keys from {stage} where kept and rowid >= $start and rowid < $stop),
+kinds as (select min(place) as place from span group by results_keys),
+pairs as (select results_keys, unnest(json_keys(results)) as case_id from span semi join kinds using (place)),
+twice as (select results_keys from pairs group by results_keys, case_id having count(*) > 1)
+select place from span where results_keys in (select results_keys from twice)
 """
-
-N_TWICE = """
-with pairs as (select rowid as place, unnest(json_keys(results)) as case_id from {stage} where kept and rowid >= $start and rowid < $stop)
-select count(*) - count(distinct hash(place, case_id)) from pairs
-"""
+NEEDED_ONCE = {"runs": ("results", "results_keys")}  # columns that are only checked
 
 Piece = tuple[int, bytes]  # offset, the line
 
@@ -71,9 +74,7 @@ class Loader:
     def create(self, log: Log) -> None:
         """Make the log's table of rows, empty."""
         self._stage_bytes(log, b"")
-        self.con.execute(f"alter table {self.stage} drop column doubtful")
-        if log.table == "runs":
-            self.con.execute(f"alter table {self.stage} drop column results")
+        self._drop_checked(log)
         self.con.execute(f"drop table if exists {log.table}_rows")
         self.con.execute(f"alter table {self.stage} rename to {log.table}_rows")
 
@@ -94,7 +95,7 @@ class Loader:
             return False
         self.tell(f"reading {file.path.name} ({file.n_bytes / 1e6:,.0f} MB)")
         try:
-            n_rows = self._stage(state.log, file.path, OBJECT_MIN)
+            n_rows = self._stage(state.log, file.path, OBJECT_MIN, exact=self._starts_in_doubt(state.log, file))
         except BAD_LINES:
             return False
         found = stat_log(file.path)
@@ -113,6 +114,12 @@ class Loader:
         """Whether a line near the start is what DuckDB takes for JSON and the standard does not; one writer writes all lines alike."""
         lines = file.read(0, EDGE_BYTES).removeprefix(BOM).split(b"\n")[:-1]
         return any(is_odd(line) and not _is_record(log, line) for line in lines)
+
+    def _starts_in_doubt(self, log: Log, file: LogFile) -> bool:
+        """Whether texts near the start look like numbers, so that very many lines would have to be looked at again."""
+        head = file.read(0, EDGE_BYTES)
+        self._stage_bytes(log, head[: head.rfind(b"\n") + 1], exact=False)
+        return bool(self._places(f"select rowid from {self.stage} where doubtful"))
 
     def _place_lines(self, file: LogFile) -> Part:
         offsets = array("q")
@@ -197,14 +204,16 @@ class Loader:
         self._append_pieces(state, [(state.consumed, data)])
         state.open_rows = state.n_rows - n_rows
 
-    def _stage_bytes(self, log: Log, data: bytes, object_max: int = OBJECT_MIN) -> int:
+    def _stage_bytes(self, log: Log, data: bytes, object_max: int = OBJECT_MIN, *, exact: bool = True) -> int:
         with tempfile.NamedTemporaryFile(prefix="seam-", suffix=".jsonl") as file:  # DuckDB reads files, and no range of one
             file.write(data)
             file.flush()
-            return self._stage(log, Path(file.name), object_max)
+            return self._stage(log, Path(file.name), object_max, exact=exact)
 
-    def _stage(self, log: Log, path: Path, object_max: int) -> int:
-        sql = STAGE.format(stage=self.stage, selection=selection(log), reader=reader(log))
+    def _stage(self, log: Log, path: Path, object_max: int, *, exact: bool) -> int:
+        sql = STAGE.format(
+            stage=self.stage, selection=selection(log, exact=exact), reader=reader(log, exact=exact), with_digest=with_digest(log)
+        )
         limits = {"earliest": EARLIEST, "latest": self.latest} if "$earliest" in sql else {}
         self.con.execute(sql, {"path": str(path), "object_max": object_max, **limits})
         row = self.con.execute(f"select count(*) from {self.stage}").fetchone()
@@ -219,13 +228,12 @@ class Loader:
         doubtful = self._places(f"select rowid from {self.stage} where kept and doubtful")
         if state.log.table == "runs":
             for start in range(0, len(part.offsets), RUNS_AT_ONCE):
-                refused |= self._cases_twice(start, start + RUNS_AT_ONCE)
+                refused |= self._places(CASES_TWICE.format(stage=self.stage), start=start, stop=start + RUNS_AT_ONCE)
             refused |= self._places(BAD_OUTCOMES.format(stage=self.stage))
-            self.con.execute(f"alter table {self.stage} drop column results")
         bad = [place for place in sorted(refused | doubtful) if self._is_bad(state, part, place, refused=place in refused)]
         if bad:
             self.con.execute(f"update {self.stage} set kept = false where rowid in (select unnest($bad))", {"bad": bad})
-        self.con.execute(f"alter table {self.stage} drop column doubtful")
+        self._drop_checked(state.log)
         if state.n_rows == 0:
             self.con.execute(f"drop table if exists {state.rows_table}")
             self.con.execute(f"alter table {self.stage} rename to {state.rows_table}")
@@ -234,11 +242,9 @@ class Loader:
         state.n_rows += len(part.offsets)
         state.parts.append(part)
 
-    def _cases_twice(self, start: int, stop: int) -> set[int]:
-        span = {"start": start, "stop": stop}
-        if not self.con.execute(N_TWICE.format(stage=self.stage), span).fetchall()[0][0]:
-            return set()
-        return self._places(CASES_TWICE.format(stage=self.stage), **span)
+    def _drop_checked(self, log: Log) -> None:
+        for column in ("doubtful", *NEEDED_ONCE.get(log.table, ())):
+            self.con.execute(f"alter table {self.stage} drop column {column}")
 
     def _places(self, sql: str, **binds: int) -> set[int]:
         return {int(place) for (place,) in self.con.execute(sql, binds or None).fetchall()}

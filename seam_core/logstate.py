@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from seam_core.judge import Reject
 from seam_core.lines import BLOCK_BYTES, LogFile
+from seam_core.offsets import LazyOffsets
 from seam_core.records import Log
+
+if TYPE_CHECKING:  # other processes read lines, too, and have no use for a database
+    import duckdb
 
 ROWS_AT_ONCE = 1000
 
@@ -63,6 +67,13 @@ class LogState:
         """Where a row's line starts in the file."""
         part = self.part_of(row)
         return int(part.offsets[row - part.first_row])
+
+    def offsets(self) -> array[int]:
+        """Where the line of every row starts."""
+        found = array("q")
+        for part in self.parts:
+            found.extend(part.offsets.all() if isinstance(part.offsets, LazyOffsets) else part.offsets)
+        return found
 
     def lines_of(self, rows: Sequence[int]) -> Iterator[bytes]:
         """The line of each row, in the order of the rows; rows that follow each other are read and split in one go."""

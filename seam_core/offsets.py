@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -9,6 +10,8 @@ from typing import overload
 
 from seam_core.errors import UnreadableLogError
 from seam_core.lines import BOM, RUN_BYTES, Block, LogFile, pieces
+
+BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*\n")
 
 
 class LazyOffsets(Sequence[int]):
@@ -47,6 +50,17 @@ class LazyOffsets(Sequence[int]):
         if self._placed is None and index < self._proven:
             self._prove(index)
         return self._placed[index] if self._placed is not None else self._find(index)
+
+    def all(self) -> array[int]:
+        """Where every line starts; cheaper than asking for one after the other."""
+        if self._placed is None and self._proven > 0:
+            self._prove(0)
+        if self._placed is not None:
+            return self._placed
+        found = array("q")
+        for block in reversed(range(1, len(self._starts))):
+            found.extend(self._blocks.get(block) or self._read_block(block))
+        return found
 
     def _prove(self, index: int) -> None:
         while self._first_lines[-1] > index and self._starts[-1] > 0 and not self._has_blank:
@@ -99,6 +113,6 @@ class LazyOffsets(Sequence[int]):
 
 def _holds_blank_line(data: bytes, *, is_start: bool) -> bool:
     """Whether there is a blank line among the lines that end in `data`, or what may be the end of one that starts earlier."""
-    first, *rest = data.split(b"\n")[:-1] or [b"x"]
+    first = data[: data.find(b"\n")] if b"\n" in data else b"x"
     starts_blank = (not first or first == BOM) if is_start else False
-    return starts_blank or first.isspace() or any(not line or line.isspace() for line in rest)
+    return starts_blank or first.isspace() or BLANK_LINE.search(data) is not None

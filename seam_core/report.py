@@ -100,7 +100,8 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         scope = open_scope(store, window, resolved.settings)
         gate = apply_gate(scope)
         budget = govern_budget(scope)
-        parts = (signal.score(scope, gate), efficacy.score(scope, gate), aftermath.score(scope), monotonicity.score(scope))
+        with monotonicity.begin(scope) as comparison:  # the longest work of a long history is done beside the other axes
+            parts = (signal.score(scope, gate), efficacy.score(scope, gate), aftermath.score(scope), monotonicity.score(scope, comparison))
         counts = _counts(scope, parts[0])
         alerts = _alerts(resolved.settings, parts, tuple(require))
         flags = [*_flags(scope, parts, budget, counts), *resolved.notes]

@@ -5,6 +5,7 @@ A scope owns a cursor with its own temporary tables and views, which the axes re
 =================  =================================================================================================
 ``span``           one row: start, stop, the window's bounds
 ``blocked``        row, protected_id: heals that the boundary gate stopped, of all that were looked at
+``touched``        row: every heal up to the end of the window of every loop that is touched in it, blocked or not
 ``window_heals``   heals with start < ts ≤ stop that were not blocked
 ``loop_heals``     heals with ts ≤ stop, not blocked, of every loop with a heal in ``window_heals``
 =================  =================================================================================================
@@ -35,19 +36,19 @@ select h.* from heals h anti join blocked using (row)
 where h.ts > (select start from span) and h.ts <= (select stop from span)
 """
 
+# By row first: few rows are then looked at, and not every heal's loop.
 LOOP_HEALS = """
 select h.* from heals h
-semi join (select distinct loop_id from window_heals) touched using (loop_id)
+semi join touched using (row)
+semi join (select distinct loop_id from window_heals) scored using (loop_id)
 anti join blocked using (row)
-where h.ts <= (select stop from span)
 """
 
-# Rows to pass through the gate: every heal up to the end of the window of every loop that is touched in it.
 TOUCHED = """
-with touched as (
+with loops as (
     select distinct loop_id from heals where ts > (select start from span) and ts <= (select stop from span)
 )
-select h.row from heals h semi join touched using (loop_id) where h.ts <= (select stop from span)
+select h.row from heals h semi join loops using (loop_id) where h.ts <= (select stop from span)
 """
 
 
@@ -97,9 +98,9 @@ class Scope:
         else:
             self.keep(name, sql, **binds)
 
-    def numbers(self, sql: str) -> list[float]:
-        """The single column of a query, as one list; cheaper than a tuple a row."""
-        return self.one(f"select list(number) from ({sql}) numbers (number)")[0] or []
+    def columns(self, table: str, *names: str) -> list[list[Any]]:
+        """Columns of a kept table as lists, in no order; cheaper than a tuple a row."""
+        return [found or [] for found in self.one(f"select {', '.join(f'list({name})' for name in names)} from {table}")]
 
     def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
         """Each heal's text, in the order of the rows; texts asked for again come from memory, as far as it is kept."""
@@ -146,6 +147,7 @@ def open_scope(store: Store, window: Window, settings: Settings) -> Scope:
     """A scope over a store; nothing is blocked yet and the views are not there yet (`define_heals`)."""
     scope = Scope(store, window, settings, store.cursor())
     scope.keep("span", "select $start::timestamptz as start, $stop::timestamptz as stop", start=scope.start, stop=window.end)
+    scope.keep("touched", TOUCHED)
     scope.con.execute("create or replace temp table blocked (row bigint, protected_id varchar)")
     return scope
 

@@ -24,10 +24,11 @@ from seam_core.certified import Certified, read_certified
 from seam_core.errors import UnreadableLogError
 from seam_core.files import open_log, stat_log
 from seam_core.judge import Reject, latest_time
-from seam_core.lines import BOM, LogFile
+from seam_core.lines import LogFile
 from seam_core.loading import Loader
 from seam_core.logstate import LogState
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
+from seam_core.texts import text_of
 from seam_core.words import count
 from seam_core.workspace import Workspace
 
@@ -45,15 +46,6 @@ class Refresh:
     added: dict[str, int]
     notes: tuple[str, ...]
     changed: bool
-
-
-class _Changed(msgspec.Struct):
-    after_text: str | None = None
-
-
-class _Text(msgspec.Struct):
-    heal_id: str
-    change: _Changed | None = None
 
 
 class Store:
@@ -74,7 +66,6 @@ class Store:
         self._con.execute("set enable_progress_bar = false")  # it would print to standard output
         self._viewed: set[str] = set()
         self._fill_certified()
-        self._decode = msgspec.json.Decoder(_Text).decode
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own to the same data, with its own temporary tables."""
@@ -156,8 +147,8 @@ class Store:
         con = self.cursor()
         parts = []
         for log in LOGS:
-            names = ", ".join(row[0] for row in con.execute(f"describe {log.table}").fetchall() if row[0] != "row")
-            parts.append(f"{log.table}:{con.execute(f'select count(*), sum(hash({names})) from {log.table}').fetchall()[0]}")
+            found = con.execute(f"select count(*), sum(digest) from {log.table}_rows where kept").fetchall()[0]
+            parts.append(f"{log.table}:{found}")
         return hashlib.sha256("\n".join([*parts, self.certified.digest]).encode()).hexdigest()
 
     def lines(self, table: str, rows: Iterable[int]) -> Iterator[bytes]:
@@ -174,11 +165,9 @@ class Store:
         Raises UnreadableLogError when the file was changed since it was loaded.
         """
         wanted = list(rows)
-        decode = self._decode
         for row, line in zip(wanted, self.lines("heals", wanted), strict=True):
             try:
-                found = decode(line.removeprefix(BOM) if row == 0 else line)
-                yield found.change.after_text if found.change else None
+                yield text_of(line)
             except (msgspec.DecodeError, RecursionError):
                 yield self._lax_text(row, line)
 
@@ -274,7 +263,7 @@ class Store:
         with self.cursor() as con:
             if not self.states[log.table].n_rows:
                 self._loader(con, log).create(log)
-            con.execute(f"create view {log.table} as select rowid as row, * exclude (kept) from {log.table}_rows where kept")
+            con.execute(f"create view {log.table} as select rowid as row, * exclude (kept, digest) from {log.table}_rows where kept")
         self._viewed.add(log.table)
 
     def _loader(self, con: duckdb.DuckDBPyConnection, log: Log) -> Loader:

@@ -50,9 +50,16 @@ union all
 select run from surface_runs where position >= (from whole) and position <= (select high from span)
 """
 
-# Of the cases asked for: the newest outcome before the earliest heal, and every one after that.
+# The cases of each after run, with the outcome of the heal's own before run where that has them.
+OWN_CASES = """
+select h.heal_id, h.ts, h.reach, a.case_id, a.passed as passed_after, b.passed as passed_own
+from heal_runs h join outcomes a on a.run = h.after_run
+left join outcomes b on b.run = h.before_run and b.case_id = a.case_id
+"""
+
+# Of the cases that no before run has: the newest outcome before the earliest heal, and every one after that.
 RECENT_OUTCOMES = """
-with asked as (select distinct case_id from outcomes where run in (select after_run from heal_runs)),
+with asked as (select distinct case_id from own_cases where passed_own is null),
 span as (select min(reach) as low, max(reach) as high from heal_runs),
 near as (
     select o.case_id, o.passed, r.position, r.phase, r.heal_id
@@ -75,21 +82,12 @@ having count(*) = (select count(*) from surface)
 """
 
 CASES = """
-with after_cases as (
-    select h.heal_id, h.ts, h.reach, h.before_run, o.case_id, o.passed as passed_after
-    from heal_runs h join outcomes o on o.run = h.after_run
-),
-with_own as (
-    select a.*, b.passed as passed_own
-    from after_cases a left join outcomes b on b.run = a.before_run and b.case_id = a.case_id
-),
-filled as (
-    select w.*, p.passed as passed_earlier, p.phase = 'after' and p.heal_id = w.heal_id as is_own_after
-    from with_own w asof left join recent_outcomes p on p.case_id = w.case_id and w.reach >= p.position
-)
-select heal_id, ts, case_id, passed_after, coalesce(passed_own, passed_earlier) as passed_before, reach,
-       passed_own is null and coalesce(is_own_after, false) as is_circular
-from filled
+select heal_id, ts, case_id, passed_after, passed_own as passed_before, reach, false as is_circular
+from own_cases where passed_own is not null
+union all
+select c.heal_id, c.ts, c.case_id, c.passed_after, p.passed, c.reach, coalesce(p.phase = 'after' and p.heal_id = c.heal_id, false)
+from (from own_cases where passed_own is null) c
+asof left join recent_outcomes p on p.case_id = c.case_id and c.reach >= p.position
 """
 
 # A run after the heal that is stamped before it is no snapshot of the time before: look further back, case by case.
@@ -173,6 +171,7 @@ def score(scope: Scope) -> Aftermath:
         "select count(*) from outcomes where run in (select after_run from heal_runs) and case_id not in (select id from surface)"
     )[0]:
         unfold(scope, "select run from surface_runs where position <= (select max(reach) from heal_runs)")
+    scope.keep("own_cases", OWN_CASES)
     scope.keep("recent_outcomes", RECENT_OUTCOMES)
     scope.keep("surface_cases", CASES)
     if scope.one("select count(*) from surface_cases where is_circular")[0]:

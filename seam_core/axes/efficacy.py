@@ -64,16 +64,15 @@ def score(scope: Scope, gate: Gate) -> Efficacy:
     gap_max = scope.settings.gap_max
     scope.show("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
     scope.show("efficacy_loops", f"{LOOP_GAPS} order by last_ts, loop_id", gap_max=gap_max)
-    heals = scope.numbers("select e_heal from efficacy_rows")
-    loops = scope.numbers("select e_loop from efficacy_loops")
+    heals, gaps = scope.columns("efficacy_rows", "e_heal", "truth_gap")
+    (loops,) = scope.columns("efficacy_loops", "e_loop")
     n_window = scope.one("select count(*) from window_heals")[0]
     value = _mean(heals)
     by_loop = _mean(loops)
     if value is not None and by_loop is not None and abs(value - by_loop) >= DILUTED - 1e-9:
         scope.flags.append(f"E per heal {value:.2f} and E by loop {by_loop:.2f} differ: look at both")
     reason = None if heals else "no heal in the window" if not n_window else "no heal in the window has all four scores"
-    gap = _mean(scope.numbers("select truth_gap from efficacy_rows"))
-    return Efficacy(value, reason, len(heals), n_window - len(heals), gap, by_loop, len(loops), trend, contamination)
+    return Efficacy(value, reason, len(heals), n_window - len(heals), _mean(gaps), by_loop, len(loops), trend, contamination)
 
 
 def _mean(values: list[float]) -> float | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from array import array
 from dataclasses import dataclass
 
+from seam_core.comparison import Comparison
+from seam_core.revisits import Pairs
 from seam_core.scope import Scope, insert_rows
-from seam_core.similarity import LONG_TEXT, compares_lines, revisit_similarity
+from seam_core.similarity import LONG_TEXT
 from seam_core.words import count
 
 TOLERANCE = 1e-9
-PAIRS_AT_ONCE = 1000
 DIP_COST, REVISIT_COST, CAP_COST = 0.4, 0.4, 0.2
 
 # Which number each loop's curve is made of; held-out scores only where they were measured per cycle.
@@ -48,13 +49,20 @@ select loop_id, count(*) filter (is_dip) as dips from steps group by loop_id
 PAIRS = """
 with candidates as (select * from cycles where mutates and target is not null),
 starts as (select loop_id, min(row) as first_row from candidates group by loop_id having count(*) > 1)
-select later.loop_id, earlier.position as earlier, later.position as later, earlier.row, later.row, before.row
+select later.loop_id, earlier.position as earlier, later.position as later, earlier.row as earlier_row, later.row as later_row,
+       before.row as before_row
 from candidates later
 join starts using (loop_id)
 join candidates earlier on earlier.loop_id = later.loop_id and earlier.target = later.target
     and later.position - earlier.position between 2 and $window
 left join cycles before on before.loop_id = later.loop_id and before.target = later.target and before.position = later.position - 1
 order by starts.first_row, later.loop_id, later.position, earlier.position
+"""
+
+REVISIT_ROWS = """
+select p.loop_id, p.earlier, p.later, p.earlier_row, p.later_row, f.idle, f.similarity
+from found_revisits f join revisit_pairs p on p.rowid = f.place
+order by f.place
 """
 
 LOOP_ROWS = """
@@ -84,20 +92,29 @@ class Monotonicity:
     basis: dict[str, int]
 
 
-def score(scope: Scope) -> Monotonicity:
+def begin(scope: Scope) -> Comparison:
+    """Find the pairs of texts that may be revisits; entering the context starts comparing them, where that is work for other processes."""
+    scope.keep("loop_basis", LOOP_BASIS)
+    scope.keep("cycles", CYCLES)
+    scope.keep("dips", DIPS)
+    scope.keep("revisit_pairs", PAIRS, window=scope.settings.revisit_window)
+    columns = scope.columns("revisit_pairs", "rowid", "earlier_row", "later_row", "coalesce(before_row, -1)")
+    return Comparison(scope, Pairs(*(array("q", column) for column in columns)))
+
+
+def score(scope: Scope, comparison: Comparison) -> Monotonicity:
     """Monotonicity over the loops touched in the window. Keeps ``loop_rows`` and ``revisit_rows``.
 
     Source: docs/method.md, Monotonicity. A loop of which no score covers every cycle is left out.
     """
     settings = scope.settings
-    scope.keep("loop_basis", LOOP_BASIS)
-    scope.keep("cycles", CYCLES)
-    scope.keep("dips", DIPS)
-    scope.con.execute(
-        "create or replace temp table revisit_rows"
-        " (loop_id varchar, earlier bigint, later bigint, earlier_row bigint, later_row bigint, idle boolean, similarity double)"
-    )
-    insert_rows(scope, "revisit_rows", "loop_id, earlier, later, earlier_row, later_row, idle, similarity", _revisits(scope))
+    revisits = comparison.result()
+    scope.con.execute("create or replace temp table found_revisits (place bigint, idle boolean, similarity double)")
+    insert_rows(scope, "found_revisits", "place, idle, similarity", revisits.found)
+    scope.keep("revisit_rows", REVISIT_ROWS)
+    if revisits.n_long:
+        pairs = f"{count(revisits.n_long, 'pair')} of texts over {LONG_TEXT:,} characters"
+        scope.flags.append(f"{pairs} {'was' if revisits.n_long == 1 else 'were'} compared by lines")
     scope.keep("loop_rows", LOOP_ROWS, free_dips=settings.free_dips, depth_cap=settings.depth_cap)
     rows = scope.query("select extra_dips, returned, idle, capped, basis from loop_rows")
     scored = [row for row in rows if row[4] is not None]
@@ -113,22 +130,3 @@ def score(scope: Scope) -> Monotonicity:
 def loop_score(extra_dips: int, revisits: int, *, capped: bool) -> float:
     """M of one loop, in [0, 1]: 1 less 0.4 an extra dip, 0.4 a revisit and 0.2 for reaching the depth cap."""
     return min(1.0, max(0.0, 1 - DIP_COST * extra_dips - REVISIT_COST * revisits - CAP_COST * capped))
-
-
-def _revisits(scope: Scope) -> Iterator[tuple[str, int, int, int, int, bool, float]]:
-    """(loop, earlier and later position, their rows, whether nothing had changed, similarity) of every revisit."""
-    settings = scope.settings
-    n_long = 0
-    for pairs in scope.stream(PAIRS, n_rows=PAIRS_AT_ONCE, window=settings.revisit_window):
-        rows = sorted({row for pair in pairs for row in pair[3:] if row is not None})
-        texts = {row: text or "" for row, text in zip(rows, scope.texts(rows), strict=True)}
-        for loop_id, earlier, later, earlier_row, later_row, before_row in pairs:
-            old, new = texts[earlier_row], texts[later_row]
-            alike = revisit_similarity(old, new, minimum=settings.similarity_min, method=settings.similarity_method)
-            n_long += old != new and compares_lines(old, new)
-            if alike is not None:
-                yield loop_id, earlier, later, earlier_row, later_row, before_row is not None and texts[before_row] == new, alike
-    if n_long:
-        scope.flags.append(
-            f"{count(n_long, 'pair')} of texts over {LONG_TEXT:,} characters {'was' if n_long == 1 else 'were'} compared by lines"
-        )

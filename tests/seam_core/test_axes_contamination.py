@@ -43,21 +43,20 @@ def test_a_case_is_its_word_sequences_or_its_whole_text_when_that_can_tell(text,
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "runs", "is_first"),
+    ("before", "after", "runs"),
     [
-        (None, "a\nb", [["a", "b"]], True),
-        ("a\nb", "a\nb", [], False),
-        ("a\nb", "a\nx\nb\ny\nz", [["x"], ["y", "z"]], False),
-        ("a\nb", "b\na", [], False),
-        ("a", "a\na", [], False),
-        ("", "a", [["a"]], False),
-        ("a", "", [], False),
-        ("a", "a \nA", [["a ", "A"]], False),
+        (None, "a\nb", [["a", "b"]]),
+        ("a\nb", "a\nb", []),
+        ("a\nb", "a\nx\nb\ny\nz", [["x"], ["y", "z"]]),
+        ("a\nb", "b\na", []),
+        ("a", "a\na", []),
+        ("", "a", [["a"]]),
+        ("a", "", []),
+        ("a", "a \nA", [["a ", "A"]]),
     ],
 )
-def test_added_lines_are_those_the_text_before_does_not_have(before, after, runs, is_first):
-    found = added_lines(None if before is None else set(before.splitlines()), after.splitlines())
-    assert (found.runs, found.is_first) == (runs, is_first)
+def test_added_lines_are_those_the_text_before_does_not_have(before, after, runs):
+    assert added_lines(None if before is None else set(before.splitlines()), after.splitlines()) == runs
 
 
 def coverage(cases, *heals):
@@ -228,3 +227,11 @@ def test_sequence_length_and_coverage_are_settings(tmp_path):
     path = write(tmp_path, heal_events=[heal(1, text=words(0, 5, "q0x"))], holdout=exam_of(1))
     rows = [{}, {"ngram": 5}, {"ngram": 5, "ngram_coverage": 0.17}, {"ngram": 5, "ngram_coverage": 1 / 6}]
     assert [found["contamination"] for found in reports_with(path, *rows)] == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_a_line_is_looked_at_closely_when_it_may_show_an_n_gram():
+    scanner = Scanner(build_exam([("a", "one two three four five six seven eight nine")], n=8))
+    assert scanner.may_show(["one two three four five six seven eight"])
+    assert scanner.may_show(["five six seven eight nine", "one two three four"])
+    assert not scanner.may_show(["one two three four"])
+    assert not scanner.may_show(["five six seven eight nine", "", "other words"])

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seam_core import comparison, loading
 from seam_core.axes.monotonicity import loop_score
 from seam_core.report import report
 from tests.seam_core.workspaces import audited, concat, four, heal, loop, report_on, reports_with, rows_of, write
@@ -181,3 +182,26 @@ def test_the_costs_follow_the_settings(tmp_path):
     assert [found["M"] for found in reports_with(path, *rows.values())] == list(rows)
     likeness = [{"similarity_min": 0.89, "similarity_method": method} for method in ("indel", "difflib")]
     assert [found["M"] for found in reports_with(path, *likeness)] == [0.2, 0.2]
+
+
+@pytest.mark.parametrize("tail", [b"", b"\n\n"], ids=["every line a heal", "blank lines"])
+def test_other_processes_find_the_same_revisits(tail, monkeypatch, tmp_path):
+    """Long histories are compared by two processes, each with half of the pairs and the file alone."""
+    log = write(tmp_path, heal_events=concat(loop(f"L{n}", UP[:5], text=[SAME, f"{n}", NEAR, SAME, SAME]) for n in range(9)))
+    log.write_bytes(log.read_bytes().replace(b"\n", b"\n" + tail))
+    with audited(log) as found:
+        here = found.scope.rows("revisit_rows"), report(found)
+    monkeypatch.setattr(comparison, "APART_MIN", 1)
+    monkeypatch.setattr(comparison, "compare", None)
+    with audited(log) as found:
+        assert (found.scope.rows("revisit_rows"), report(found)) == here
+    assert len(here[0]) > 9
+
+
+def test_a_line_that_only_duckdb_reads_is_compared_in_this_process(monkeypatch, tmp_path):
+    monkeypatch.setattr(loading, "DIRECT_MIN", 0)
+    monkeypatch.setattr(comparison, "APART_MIN", 1)
+    log = write(tmp_path, heal_events=[*(heal(n, text="x" * 1000) for n in range(1, 71)), *loop("L", UP[:3], text=[SAME, "x", SAME])])
+    log.write_bytes(log.read_bytes().replace(b'"score": 0.3}', b'"score": 0.3, "extra": [1,]}'))
+    with audited(log) as found:
+        assert [(row["earlier"], row["later"]) for row in found.scope.rows("revisit_rows")] == [(1, 3)]

@@ -506,6 +506,20 @@ def test_lines_that_the_standard_does_not_allow_are_no_fault_of_the_program_when
         assert list(store.texts(rows))[70:] == (["x", None] if either_path == "by DuckDB" else [None])
 
 
+@pytest.mark.parametrize("at_the_start", [True, False], ids=["from the start", "later on"])
+def test_a_text_that_looks_like_a_number_is_kept_and_a_number_is_not(either_path, at_the_start, tmp_path):
+    """A large log is read as plain text first, which does not tell `"17"` from `17`."""
+    values = ["17", "-1.5e3", "true", "[]", "{}"]
+    texts = [raw("loop_id", f'"{value}"').replace(b'"h50"', b'"q%d"' % n) for n, value in enumerate(values)]
+    others = [raw("loop_id", value).replace(b'"h50"', b'"n%d"' % n) for n, value in enumerate(values)]
+    rest = [good(number, text="x" * 1000) for number in range(70)]
+    lines = [*texts, *others, *rest] if at_the_start else [*rest, *texts, *others]
+    with opened(write(tmp_path, heal_events=lines)) as store:
+        assert [line for line, *_ in rejected(store)] == [lines.index(other) + 1 for other in others]
+        found = store.cursor().execute("select loop_id from heals where heal_id like 'q%' order by heal_id").fetchall()
+        assert [loop_id for (loop_id,) in found] == values
+
+
 # ---- half-written lines
 
 

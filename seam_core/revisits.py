@@ -1,0 +1,83 @@
+"""Which pairs of a loop's texts are so alike that the later one is a return to the earlier."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from seam_core.lines import LogFile
+from seam_core.logstate import LogState, Part
+from seam_core.records import HEALS
+from seam_core.similarity import compares_lines, revisit_similarity
+from seam_core.texts import text_of
+
+PAIRS_AT_ONCE = 1000
+
+Texts = Callable[[Iterable[int]], Iterator[str | None]]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of heals by row, each with its place in the table of pairs; `before` is the row of the cycle before the later one,
+    -1 where there is none on that target.
+    """
+
+    place: array[int]
+    earlier: array[int]
+    later: array[int]
+    before: array[int]
+
+    def part(self, start: int, stop: int) -> Pairs:
+        """The pairs [start, stop)."""
+        return Pairs(*(column[start:stop] for column in (self.place, self.earlier, self.later, self.before)))
+
+
+@dataclass(frozen=True)
+class Revisits:
+    """(place of the pair, whether nothing had changed since the cycle before, similarity), and how many pairs were compared by lines."""
+
+    found: list[tuple[int, bool, float]]
+    n_long: int
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What counts as alike."""
+
+    minimum: float
+    method: str
+
+
+def compare(pairs: Pairs, texts_of: Texts, bar: Bar) -> Revisits:
+    """Every pair that is more than `bar.minimum` alike."""
+    found: list[tuple[int, bool, float]] = []
+    n_long = 0
+    for start in range(0, len(pairs.earlier), PAIRS_AT_ONCE):
+        some = pairs.part(start, start + PAIRS_AT_ONCE)
+        rows = sorted({*some.earlier, *some.later, *some.before} - {-1})
+        texts = {row: text or "" for row, text in zip(rows, texts_of(rows), strict=True)}
+        for place, earlier, later, before in zip(some.place, some.earlier, some.later, some.before, strict=True):
+            old, new = texts[earlier], texts[later]
+            alike = revisit_similarity(old, new, minimum=bar.minimum, method=bar.method)
+            n_long += old != new and compares_lines(old, new)
+            if alike is not None:
+                found.append((place, before >= 0 and texts[before] == new, alike))
+    return Revisits(found, n_long)
+
+
+def compare_apart(descriptor: int, offsets: Sequence[int], pairs: Pairs, bar: Bar) -> Revisits | None:
+    """The same in another process, which reads the texts itself: row n of the log open as `descriptor` starts at `offsets[n]`.
+    None when there is a line that only DuckDB reads.
+    """
+    with open(descriptor, "rb", buffering=0, closefd=False) as handle:
+        log = LogFile(Path(HEALS.file), handle, (0, 0), os.fstat(descriptor).st_size)
+        state = LogState(HEALS, log, parts=[Part(0, offsets)])
+        try:
+            return compare(pairs, lambda rows: map(text_of, state.lines_of(list(rows))), bar)
+        except (msgspec.DecodeError, RecursionError):
+            return None
