@@ -129,15 +129,18 @@ def selection(log: Log, *, exact: bool) -> str:
 
 
 def with_digest(log: Log) -> str:
-    """The select list over a `selection`: all of it but the hashes of what is not kept, and ``digest``, the hash of the whole row."""
+    """The select list over a `selection`: all of it but the hashes of maps, and ``digest``, the hash of the whole row.
+
+    The hash of a long text stays: it tells which heals made the same change.
+    """
     used = _used(log)
-    hashes = [f"{column.name}_hash" for column in used if _is_hashed(column)]
+    maps = [f"{column.name}_hash" for column in used if column.kind == "map"]
     names = [column.name for column in used if column.keep == "column" and column.kind != "map"]
-    names += hashes
+    names += [f"{column.name}_hash" for column in used if _is_hashed(column)]
     names += [f"n_{column.name}" for column in used if column.kind == "map"]
     names += [f"has_{column.name}" for column in used if column.keep == "presence"]
     names += ["assumed_utc"] if any(column.kind == "time" for column in used) else []
-    left_out = f" exclude ({', '.join(hashes)})" if hashes else ""
+    left_out = f" exclude ({', '.join(maps)})" if maps else ""
     return f"*{left_out}, hash({', '.join(names)}) as digest"
 
 
