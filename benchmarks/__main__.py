@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import pages
 from seam_core.simulate import write_bulk
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,28 +78,36 @@ def measure(name: str, folder: Path, *, rounds: int) -> tuple[list[tuple[str, st
 def main() -> None:
     """Measure and print one table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="how often the scan and the 7-day report are run in turn")
-    parser.add_argument("--small", action="store_true", help="only the 100,000 × 1 kB log")
+    parser.add_argument("--only", choices=("reports", "pages"), help="measure these alone")
+    parser.add_argument("--rounds", type=int, default=5, help="how often what is compared is run in turn")
+    parser.add_argument("--small", action="store_true", help="of the reports only those on the 100,000 × 1 kB log")
     chosen = parser.parse_args()
+    rows = reports(rounds=chosen.rounds, small=chosen.small) if chosen.only != "pages" else []
+    rows += pages.rows(FILES, rounds=chosen.rounds) if chosen.only != "reports" else []
+    width = max(len(row[0]) for row in rows)
+    for label, figure, behind in rows:
+        print(f"{label:<{width}}  {figure:>16}  {behind}")
+
+
+def reports(*, rounds: int, small: bool) -> list[tuple[str, str, str]]:
+    """Rows of (measure, figure, what is behind it) for the command line's report."""
     rows: list[tuple[str, str, str]] = []
     weeks: dict[str, float] = {}
     for name, (heals, record_bytes) in LOGS.items():
-        if chosen.small and name != "100,000 × 1 kB":
+        if small and name != "100,000 × 1 kB":
             continue
         folder = FILES / f"{heals}x{record_bytes}"
         if not (folder / "surface.jsonl").exists():
             print(f"making {name} …", file=sys.stderr)
             write_bulk(folder, heals=heals, record_bytes=record_bytes)
-        found, weeks[name] = measure(name, folder, rounds=chosen.rounds)
+        found, weeks[name] = measure(name, folder, rounds=rounds)
         rows += found
-    if not chosen.small:
+    if not small:
         growth = weeks["1,000,000 × 1 kB"] / weeks["100,000 × 1 kB"]
         rows.append(("ten times the heals: 7-day report", f"{growth:.1f} × the time", ""))
-    demo = statistics.median(report(ROOT / "fixtures", "7d").seconds for _ in range(chosen.rounds))
+    demo = statistics.median(report(ROOT / "fixtures", "7d").seconds for _ in range(rounds))
     rows.append(("demo report, whole process", f"{demo:.2f} s", ""))
-    width = max(len(row[0]) for row in rows)
-    for label, figure, behind in rows:
-        print(f"{label:<{width}}  {figure:>16}  {behind}")
+    return rows
 
 
 if __name__ == "__main__":

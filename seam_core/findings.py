@@ -7,89 +7,32 @@ last what is too small to alert. Within a rank the harm decides, then how many t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Literal
+from datetime import datetime
 
 from seam_core.costs import cost_per_real_point
+from seam_core.ranking import RANKED, SEVERITIES, WORST_FIRST, Severity, prepare_ranking
 from seam_core.report import Audit
 from seam_core.scope import Scope
 from seam_core.summary import missing_inputs, week_sentences
 from seam_core.words import alike, count, cut, named, percent, points, signed, times
 
-__all__ = ["Finding", "cost_per_real_point", "missing_inputs", "week_sentences", "worst_heals"]
+__all__ = ["Finding", "Severity", "cost_per_real_point", "missing_inputs", "sentences_of", "week_sentences", "worst_heals"]
 
 PER_LOOP = 2  # entries of one loop, so that one bad loop does not fill the list
 
-Severity = Literal["critical", "high", "medium", "low"]
-SEVERITIES: tuple[Severity, ...] = ("critical", "high", "high", "medium", "medium", "medium", "medium", "low", "low")  # by rank
-
-GAIN_POINTS = "round(round(100 * visible_gain, 6)) - round(round(100 * holdout_gain, 6))"
-
-# One row per thing found: rank (0 is worst), the axis it harms, and by how much within the rank.
 WORST = f"""
-with found (heal_id, rank, axis, harm) as (
-    select heal_id, 0, 'A', n_safety from aftermath_rows where n_safety > 0
-    union all select heal_id, 0, 'gate', 0 from blocked_rows
-    union all select unnest(heals), 1, 'E', coverage from contamination_rows where contaminated
-    union all
-    select heal_id, case when e_heal < $alert_e - 1e-9 then 2 else 8 end, 'E', 1 - e_heal
-    from efficacy_rows where {GAIN_POINTS} >= 1 and e_heal < 1
-    union all
-    select heal_id, case when a_heal < $alert_a - 1e-9 then 2 else 8 end, 'A', 1 - a_heal
-    from aftermath_rows where n_regressed > 0
-    union all
-    select heal_id, 3, 'M', count(*) from revisit_rows r join window_heals h on h.row = r.later_row group by heal_id
-    union all select heal_id, 4, 'S', 1 from window_heals where not was_real_failure
-    union all
-    select heal_id, 2, 'E', visible_after - holdout_after from half_scored
-    union all
-    select heal_id, 5, 'S', 1 from came_back
-    union all
-    select heal_id, case verdict when 'escalated' then 6 else 7 end, 'budget', ratio
-    from budget_rows where verdict in ('elevated', 'escalated')
-),
-worst as (
-    select heal_id, min(rank) as rank, arg_min(axis, (rank, -harm)) as axis, count(*) as n_found,
-           round(arg_min(harm, (rank, -harm)), 6) as harm
-    from found group by heal_id
-),
+with ranked as ({RANKED}),
 placed as (
-    select w.*, h.loop_id, h.ts, row_number() over by_loop as place
-    from worst w join heals h using (heal_id)
-    window by_loop as (partition by h.loop_id order by w.rank, w.harm desc, w.n_found desc, h.ts, w.heal_id)
+    select r.*, h.loop_id, h.ts, row_number() over by_loop as place
+    from ranked r join heals h using (heal_id)
+    window by_loop as (partition by h.loop_id order by {WORST_FIRST})
 )
 select heal_id, loop_id, ts, rank, axis
 from placed where place <= $per_loop
-order by rank, harm desc, n_found desc, ts, heal_id
+order by {WORST_FIRST}
 limit $n
-"""
-
-# The last heal of each loop on a signature, where that failed again (or, without a failure log, another loop healed it again) within
-# the days after the loop's very last heal, wherever the window ends.
-CAME_BACK = """
-with ends as (select loop_id, max(ts) as last_ts from heals semi join window_heals using (loop_id) group by loop_id),
-closed as (
-    select failure_signature, loop_id, last(heal_id order by ts, heal_id) as heal_id, any_value(last_ts) as last_ts
-    from window_heals join ends using (loop_id)
-    group by failure_signature, loop_id
-),
-again as ({again})
-select distinct c.heal_id
-from closed c asof join again a on a.failure_signature = c.failure_signature and c.last_ts < a.ts
-where a.ts - c.last_ts <= $follow_up
-"""
-FAILED_AGAIN = "select failure_signature, ts from following"
-HEALED_AGAIN = """
-    select failure_signature, ts from heals anti join blocked using (row)
-    where ts > (select start from span) and ts <= (select stop from span) + $follow_up
-"""
-
-# The loop's metric says done, the held-out score says nothing works, and without all four scores no gap is known.
-HALF_SCORED = """
-select heal_id, visible_after, holdout_after, holdout_scope from window_heals
-where visible_after >= 0.99 and holdout_after <= 0.01 and (visible_before is null or holdout_before is null)
 """
 
 REVISITS = """
@@ -114,19 +57,22 @@ class Finding:
 
 def worst_heals(audit: Audit, n: int = 5) -> list[Finding]:
     """At most `n` heals of the window, worst first, at most two of one loop. Ids in the sentences are as logged: show them as text."""
-    scope = audit.scope
+    with audit.scope.store.lock:
+        lines = prepare_ranking(audit)
+        chosen = audit.scope.query(WORST, per_loop=PER_LOOP, n=n, **lines)
+        sentences = sentences_of(audit.scope, [row[0] for row in chosen])
+    return [Finding(heal_id, loop_id, ts, SEVERITIES[rank], axis, sentences[heal_id]) for heal_id, loop_id, ts, rank, axis in chosen]
+
+
+def sentences_of(scope: Scope, heal_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Everything found about each of some heals of the window, in plain sentences; the ranking must be prepared."""
     with scope.store.lock:
-        again = FAILED_AGAIN if scope.store.has("failures") else HEALED_AGAIN
-        scope.keep("came_back", CAME_BACK.format(again=again), follow_up=timedelta(days=audit.settings.recurrence_days))
-        scope.keep("half_scored", HALF_SCORED)
-        alerts = {"alert_e": audit.settings.alert_e, "alert_a": audit.settings.alert_a}
-        chosen = scope.query(WORST, per_loop=PER_LOOP, n=n, **alerts)
-        scope.keep("shown", "select unnest($ids::varchar[]) as heal_id", ids=[row[0] for row in chosen])
-        sentences: dict[str, list[str]] = {row[0]: [] for row in chosen}
+        scope.keep("shown", "select unnest($ids::varchar[]) as heal_id", ids=list(heal_ids))
+        sentences: dict[str, list[str]] = {heal_id: [] for heal_id in heal_ids}
         for tell in TELLERS:
             for heal_id, sentence in tell(scope):
                 sentences[heal_id].append(sentence)
-    return [Finding(heal_id, loop_id, ts, SEVERITIES[rank], axis, tuple(sentences[heal_id])) for heal_id, loop_id, ts, rank, axis in chosen]
+    return {heal_id: tuple(said) for heal_id, said in sentences.items()}
 
 
 Told = Iterable[tuple[str, str]]  # (heal_id, sentence) for heals in the table `shown`

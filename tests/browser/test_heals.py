@@ -1,0 +1,185 @@
+"""Reviewing heals in a real browser: by keyboard alone, by two people at once, from a pasted link, and while the server is killed."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import expect
+
+from seam_core.ledger import Ledger
+from tests.browser.conftest import ROOT, SETTLED, _wait_for, serving
+from tests.browser.test_every_page import axe_findings
+
+QUEUE = ("h_0223", "h_0230", "h_0222", "h_0227", "h_0233")  # the demo's last week, worst first
+
+
+@pytest.fixture
+def desk(demo, tmp_path):
+    """A workspace of its own, since these tests write in it."""
+    return shutil.copytree(demo, tmp_path / "desk")
+
+
+@pytest.fixture
+def at_work(desk, tmp_path):
+    with serving(desk, tmp_path) as address:
+        yield address
+
+
+def shows(page, heal_id):
+    expect(page.get_by_role("heading", level=2, name=heal_id)).to_be_visible()
+    expect(page.get_by_role("button", name="Skip S")).to_be_visible()
+    page.wait_for_selector(SETTLED)
+
+
+def progress(page, sentence):
+    expect(page.get_by_text(sentence, exact=True)).to_be_visible()
+
+
+def decided(desk):
+    return [(row.decision.heal_id, row.decision.verdict) for row in Ledger(desk / "decisions.sqlite").rows("review")]
+
+
+def test_three_heals_are_reviewed_by_three_keys_and_are_still_so_after_a_reload(at_work, desk, visit):
+    page = visit().open(f"{at_work}/heals", shows="0 of 29 reviewed").page
+    for at, (key, said) in enumerate((("n", "not real"), ("y", "real"), ("s", "skipped"))):
+        shows(page, QUEUE[at])
+        page.keyboard.press(key)
+        expect(page.get_by_text(f"Your last: {QUEUE[at]} {said}.")).to_be_visible()
+    shows(page, QUEUE[3])
+    assert decided(desk) == [("h_0223", "not_real"), ("h_0230", "real"), ("h_0222", "skip")]
+    assert f"heal={QUEUE[3]}" in page.url
+    page.reload()
+    shows(page, QUEUE[3])
+    progress(page, "3 of 29 reviewed, 1 not real, 1 skipped")
+    page.keyboard.press("u")
+    progress(page, "2 of 29 reviewed, 1 not real")
+    shows(page, QUEUE[2])
+    page.keyboard.press("j")
+    shows(page, QUEUE[3])
+    page.keyboard.press("k")
+    shows(page, QUEUE[2])
+
+
+def test_a_comment_is_typed_without_deciding_and_goes_with_the_verdict(at_work, desk, visit):
+    page = visit().open(f"{at_work}/heals", shows="0 of 29 reviewed").page
+    shows(page, QUEUE[0])
+    page.get_by_label("Comment, kept with the verdict").fill("yny: js **not** <b>bold</b>")
+    page.get_by_test_id("stButton").filter(has_text="Not real").get_by_role("button").click()
+    shows(page, QUEUE[1])
+    (row,) = Ledger(desk / "decisions.sqlite").rows("review")
+    assert (row.decision.verdict, row.decision.comment) == ("not_real", "yny: js **not** <b>bold</b>")
+    page.keyboard.press("k")
+    shows(page, QUEUE[0])
+    expect(page.get_by_test_id("stText").filter(has_text="yny: js **not** <b>bold</b>")).to_be_visible()
+
+
+def test_two_people_at_once_lose_nothing_and_see_each_other(at_work, desk, visit):
+    first, second = (visit().open(f"{at_work}/heals", shows="0 of 29 reviewed").page for _ in range(2))
+    for page in (first, second):
+        shows(page, QUEUE[0])
+    second.keyboard.press("j")
+    shows(second, QUEUE[1])
+    first.keyboard.press("y")
+    second.keyboard.press("n")
+    shows(first, QUEUE[1])
+    shows(second, QUEUE[2])
+    assert sorted(decided(desk)) == [("h_0223", "real"), ("h_0230", "not_real")]
+    first.keyboard.press("j")
+    second.keyboard.press("j")
+    for page in (first, second):
+        progress(page, "2 of 29 reviewed, 1 not real")
+
+
+def test_a_link_with_filters_shows_the_same_to_somebody_else(at_work, visit):
+    page = visit().open(f"{at_work}/heals", shows="0 of 29 reviewed").page
+    shows(page, QUEUE[0])
+    page.get_by_role("button", name="gap", exact=True).click()
+    expect(page.get_by_text("heals, window 29")).to_be_visible()
+    page.get_by_role("combobox", name="Order").click()
+    page.get_by_role("option", name="newest first").click()
+    page.wait_for_url("**order=newest**")
+    page.get_by_role("textbox", name="Search").fill("planner")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**find=planner**")
+    n_heals = page.get_by_text("heals, window 29").inner_text()
+    page.get_by_role("heading", level=1).click()  # out of the box, where keys are letters
+    page.wait_for_selector(SETTLED)
+    page.keyboard.press("j")
+    page.wait_for_url("**heal=**")
+    heal_id = page.url.split("heal=")[1].split("&")[0]
+    shows(page, heal_id)
+    other = visit().open(page.url, shows="0 of").page
+    shows(other, heal_id)
+    expect(other.get_by_text(n_heals)).to_be_visible()
+    expect(other.get_by_role("textbox", name="Search")).to_have_value("planner")
+    expect(other.get_by_role("combobox", name="Order")).to_have_value("newest first")
+
+
+def test_a_click_opens_a_row_and_the_group_can_be_decided_at_once(at_work, desk, visit):
+    seen = visit().open(f"{at_work}/heals?group=signature", shows="13 groups of 29 heals")
+    page = seen.page
+    box = page.get_by_test_id("stDataFrame").first.bounding_box()
+    page.mouse.click(box["x"] + 110, box["y"] + 35 + 3 * 35 + 17)  # the fourth line: eleven heals of one signature
+    shows(page, QUEUE[3])
+    expect(page.get_by_text("Heals of this group (11)")).to_be_visible()
+    page.get_by_role("button", name="Decide many").click()
+    expect(page.get_by_role("button", name="11 heals not real")).to_be_visible()
+    assert axe_findings(page) == []
+    page.get_by_role("button", name="11 heals not real").click()
+    progress(page, "11 of 29 reviewed, 11 not real")
+    assert len(decided(desk)) == 11
+    assert seen.errors() == []
+
+
+class Server:
+    """A server that can be killed without a word and started again at the same address."""
+
+    def __init__(self, workspace, folder):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.address, self._log = f"http://127.0.0.1:{self.port}", folder / "killed.log"
+        self._environ = {key: value for key, value in os.environ.items() if key != "SEAM_SETTINGS"} | {"SEAM_WORKSPACE": str(workspace)}
+
+    def start(self):
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port), "--server.address", "127.0.0.1"]
+        with self._log.open("ab") as out:
+            self._process = subprocess.Popen(command, cwd=ROOT, env=self._environ, stdout=out, stderr=subprocess.STDOUT)
+        _wait_for(f"{self.address}/healthz", self._process, self._log)
+
+    def kill(self):
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+
+def review_and_kill(server, desk, visit, times):
+    """Decide, and kill the server right after the page said so; whatever it said must be there."""
+    said = []
+    page = visit().page
+    for at in range(times):
+        server.start()
+        page.goto(f"{server.address}/heals?review=to+do")
+        expect(page.get_by_text("Your last: " if said else "0 of 29 reviewed").first).to_be_visible()
+        heal_id = page.get_by_role("heading", level=2).first.inner_text().strip()
+        shows(page, heal_id)
+        page.keyboard.press("yn"[at % 2])
+        expect(page.get_by_text(f"Your last: {heal_id} {'not ' * (at % 2)}real.")).to_be_visible()
+        page.keyboard.press("s")  # this one may or may not be written
+        server.kill()
+        said.append((heal_id, ("real", "not_real")[at % 2]))
+        assert set(said) <= set(decided(desk))
+        assert Ledger(desk / "decisions.sqlite").chain().holds
+    return said
+
+
+def test_a_decision_that_the_page_confirmed_survives_a_killed_server(desk, visit, tmp_path):
+    assert len(review_and_kill(Server(desk, tmp_path), desk, visit, 2)) == 2
+
+
+@pytest.mark.soak
+def test_decisions_survive_a_server_killed_again_and_again(desk, visit, tmp_path):
+    assert len(review_and_kill(Server(desk, tmp_path), desk, visit, 12)) == 12

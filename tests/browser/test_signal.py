@@ -1,0 +1,61 @@
+"""From a signature of the Signal page to its timeline, from there to a heal, and back to the worst."""
+
+from urllib.parse import quote
+
+from playwright.sync_api import expect
+
+from tests.browser.test_every_page import axe_findings
+
+SPLIT = "parse_error:queue_peek:onboarding_split"
+WORST = "timeout:fetch_tool:checkout_flow"
+HEAD, ROW = 36, 36  # px of a table's header and of a row
+
+
+def open_signal(visit, site, query="", **options):
+    seen = visit(**options).open(f"{site}/signal?win=28d{query}", shows="Probably one failure")
+    expect(seen.page.locator(".js-plotly-plot")).to_have_count(3)
+    seen.settle()
+    return seen
+
+
+def test_a_row_opens_its_timeline_and_a_heal_of_it_opens_the_heal(site, visit):
+    seen = open_signal(visit, site)
+    page = seen.page
+    picker = page.get_by_role("combobox", name="Signature")
+    table = page.get_by_test_id("stDataFrame").nth(1)
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 120, "y": HEAD + ROW // 2})
+    expect(page.get_by_text("Verdict real. 11 heals in 1 loop")).to_be_visible()
+    assert f"signature={quote(WORST, safe='')}" in page.url
+    expect(picker).to_have_value(WORST)
+    seen.settle()
+    heals = page.get_by_role("figure", name="Heals by label").locator(".scatterlayer .trace").nth(2)  # after what came back: lines, marks
+    heals.locator(".point").first.scroll_into_view_if_needed()
+    heals.locator(".point").first.click(force=True)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Heals")
+    assert "heal=h_" in page.url
+    assert "win=28d" in page.url
+
+
+def test_the_picker_takes_a_name_that_is_typed_and_goes_back_to_the_worst(site, visit):
+    seen = open_signal(visit, site)
+    picker = seen.page.get_by_role("combobox", name="Signature")
+    picker.click()
+    picker.fill(SPLIT)
+    seen.page.get_by_role("option", name=SPLIT, exact=True).click()
+    expect(seen.page.get_by_text("Verdict real. 6 heals in 1 loop")).to_be_visible()
+    assert "onboarding_split" in seen.page.url
+    picker.click()
+    picker.fill("the 10")
+    seen.page.get_by_role("option", name="the 10 worst").click()
+    expect(seen.page.get_by_text("Verdict real. 6 heals")).to_have_count(0)
+    assert "signature=" not in seen.page.url
+
+
+def test_a_chosen_signature_has_nothing_serious_for_axe(site, visit):
+    for options in ({}, {"dark": True}, {"width": 390}):
+        seen = open_signal(visit, site, f"&signature={quote(SPLIT)}", **options)
+        expect(seen.page.get_by_text("likely duplicates")).to_be_visible()
+        assert axe_findings(seen.page) == []
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= options.get("width", 1280)
+        assert seen.errors() == []
