@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import pages
+from benchmarks.pages import FILES
 from seam_core.simulate import write_bulk
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ROOT / "benchmarks" / "data"
 LOGS = {"1,000,000 × 1 kB": (1_000_000, 1000), "100,000 × 1 kB": (100_000, 1000), "100,000 × 8 kB": (100_000, 8000)}
 
 
@@ -78,15 +78,11 @@ def measure(name: str, folder: Path, *, rounds: int) -> tuple[list[tuple[str, st
 def main() -> None:
     """Measure and print one table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=("reports", "pages"), help="measure these alone")
     parser.add_argument("--rounds", type=int, default=5, help="how often what is compared is run in turn")
     parser.add_argument("--small", action="store_true", help="of the reports only those on the 100,000 × 1 kB log")
     chosen = parser.parse_args()
-    rows = reports(rounds=chosen.rounds, small=chosen.small) if chosen.only != "pages" else []
-    rows += pages.rows(FILES, rounds=chosen.rounds) if chosen.only != "reports" else []
-    width = max(len(row[0]) for row in rows)
-    for label, figure, behind in rows:
-        print(f"{label:<{width}}  {figure:>16}  {behind}")
+    rows = reports(rounds=chosen.rounds, small=chosen.small)
+    pages.show([*rows, *pages.rows(rounds=chosen.rounds)])
 
 
 def reports(*, rounds: int, small: bool) -> list[tuple[str, str, str]]:

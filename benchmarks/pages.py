@@ -1,8 +1,8 @@
 """The pages: warm script time against a bare Streamlit page that draws the same, bytes sent to the browser, memory per session.
 
-Everything runs on real servers and is asked for over their websockets, as a browser does it: a time is from asking for a page until its
-script has ended and everything has arrived. AppTest would be easier and tell less: it runs the script alone, without serialising a figure,
-and does not follow the choices that live in the address.
+`python -m benchmarks.pages` measures them alone. Everything runs on real servers and is asked for over their websockets, as a browser does
+it: a time is from asking for a page until its script has ended and everything has arrived. AppTest would be easier and tell less: it runs
+the script alone, without serialising a figure, and does not follow the choices that live in the address.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from pages.parts.menu import PAGES
 from seam_core.simulate import write_bulk
 
 ROOT = Path(__file__).resolve().parent.parent
+FILES = ROOT / "benchmarks" / "data"
+ROUNDS = 7
 SIZES = (10_000, 100_000)
 ASKED = {10_000: 1.5, 100_000: 2.5}  # script time ÷ that of the bare page, at most
 BYTES_ASKED = 1_000_000
@@ -51,7 +53,14 @@ class Server:
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
 
 
-def rows(files: Path, *, rounds: int) -> list[tuple[str, str, str]]:
+def show(rows: list[tuple[str, str, str]]) -> None:
+    """Print rows as a table."""
+    width = max(len(row[0]) for row in rows)
+    for label, figure, behind in rows:
+        print(f"{label:<{width}}  {figure:>16}  {behind}")
+
+
+def rows(files: Path = FILES, *, rounds: int = ROUNDS) -> list[tuple[str, str, str]]:
     """Rows of (measure, figure, what is behind it) for every page in the menu."""
     found: list[tuple[str, str, str]] = []
     for n_heals in SIZES:
@@ -192,3 +201,7 @@ def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
         else:
             return
     raise RuntimeError("the server did not start")
+
+
+if __name__ == "__main__":
+    show(rows())

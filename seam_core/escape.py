@@ -25,6 +25,8 @@ _JOINER = "\u2060"
 
 def visible(text: str, *, length: int = LENGTH) -> str:
     """The text with invisible, control and direction-changing characters written out in hexadecimal, and cut when very long."""
+    if text.isascii() and text.isprintable():
+        return text if len(text) <= length else text[: length - 1] + "…"
     shown = "".join(one if one in "\n\t" or not _is_hidden(one) else f"\\u{ord(one):04x}" for one in text[: length + 1])
     return shown if len(text) <= length else shown[: length - 1] + "…"
 

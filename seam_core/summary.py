@@ -188,7 +188,7 @@ def _empty_gains(audit: Audit) -> list[str]:
 def _signal(audit: Audit) -> str:
     s = audit.signal
     recurred = audit.scope.one("select count(*) from signal_rows where recurred")[0]
-    parts = [f"{s.fp:,} of {count(s.n, 'labelled failure')} healed {'was' if s.fp == 1 else 'were'} not real"]
+    parts = [f"{s.fp:,} of {count(s.n, 'labelled failure signature')} healed {'was' if s.fp == 1 else 'were'} not real"]
     if s.fn is not None:
         missed = f"{count(s.fn, 'failure signature')} logged in this window had no heal in it"
         parts.append(missed if s.fn else "every failure logged in this window had a heal in it")

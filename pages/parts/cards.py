@@ -6,14 +6,16 @@ from datetime import timedelta
 from typing import Any
 
 import streamlit as st
+from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import strip
 from pages.parts.figures import windows
 from pages.parts.figures.style import NO_BAR
-from pages.parts.frame import Past, View
+from pages.parts.frame import View
+from pages.parts.memory import Past
 from seam_core import costs, escape, summary
-from seam_core.report import AXES, thresholds
+from seam_core.report import AXES, Audit, thresholds
 from seam_core.window import Window
 from seam_core.words import AXIS_NAMES, count
 
@@ -53,10 +55,19 @@ def fill(view: View, places: dict[str, DeltaGenerator], past: list[Past]) -> Non
         points = [_point(one, axis) for one in past]
         if sum(point.score is not None for point in points) >= TO_DRAW:
             alt = f"{AXIS_NAMES[axis]} in the last {len(points)} windows; alert below {line:.2f}"
-            places[axis].plotly_chart(windows.score_history(points, line=line), key=f"history {axis}", config=NO_BAR, alt=alt)
+            figure = view.ask(_history, tuple(points), line)
+            places[axis].plotly_chart(figure, key=f"history {axis}", config=NO_BAR, alt=alt)
 
 
-def weakest(past: list[Past]) -> None:
+def _history(_audit: Audit, points: tuple[windows.Point, ...], line: float) -> Figure:
+    return windows.score_history(points, line=line)
+
+
+def _weakest(_audit: Audit, points: tuple[windows.Point, ...]) -> Figure:
+    return windows.weakest_history(points)
+
+
+def weakest(view: View, past: list[Past]) -> None:
     """The weakest axis of each of the last windows."""
     points = []
     for one in past:
@@ -67,7 +78,7 @@ def weakest(past: list[Past]) -> None:
         st.text("The line starts once two windows are scored.")
         return
     alt = f"Score of the weakest axis in the last {len(points)} windows"
-    st.plotly_chart(windows.weakest_history(points), key="weakest", config=NO_BAR, alt=alt)
+    st.plotly_chart(view.ask(_weakest, tuple(points)), key="weakest", config=NO_BAR, alt=alt)
 
 
 def budget(view: View) -> None:

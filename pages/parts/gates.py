@@ -12,7 +12,7 @@ from pages.parts.choice import by_name
 from pages.parts.figures import budget as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
-from seam_core import costs, escape
+from seam_core import escape
 from seam_core.views import budget, gates, issue_text
 from seam_core.views.budget import Spent
 from seam_core.views.gates import Block, Broken, Stopped
@@ -20,6 +20,7 @@ from seam_core.words import count, cut, named
 
 HEAL = "review/heals.py"
 KINDS = {"safety_instruction": "safety instruction", "tool_permission": "tool permission", "escalation_rule": "escalation rule"}
+EXAMPLE = '{"id": "rule_1", "kind": "safety_instruction", "target": "*", "text": "Never send a refund by yourself."}'
 TIME = st.column_config.DatetimeColumn("Time (UTC)", format="YYYY-MM-DD HH:mm", timezone="UTC")
 NUMBER = st.column_config.NumberColumn
 
@@ -150,6 +151,9 @@ def blocks(view: View) -> None:
         rows = [_block_row(block) for block in in_force]
         note = f"the first {len(rows):,}" if len(rows) >= gates.BLOCKS_SHOWN else None
         tables.show(rows, name="protected-blocks", alt="Protected blocks in force", columns=kept, note=note)
+    else:
+        st.text("None. A block is one line of protected.jsonl, best kept where the agent cannot write:")
+        st.code(EXAMPLE, language=None, wrap_lines=True)
     st.subheader("What the gate cannot see", anchor=False)
     for sentence in view.ask(gates.cannot_see, in_force):
         st.text(f"• {sentence}")
@@ -201,31 +205,23 @@ def spending(view: View) -> None:
         st.text(f"Not known for {n:,} of {count(found.n, 'heal')}: {reason}.")
 
 
-def over_the_limit(view: View) -> None:
-    """Heals that went over a limit, dearest first."""
-    _spent(view, budget.over, "over-budget", "Heals over a limit", "No heal of known cost went over a limit.")
-
-
-def lifted(view: View) -> None:
-    """Who lifted a limit, for which heal, and why."""
-    _spent(
-        view,
-        budget.lifted,
-        "break-glass",
-        "Heals for which the limit was lifted",
-        "Nobody lifted a limit: no heal of this window logs break_glass.",
-    )
-
-
-def unknown(view: View) -> None:
-    """Heals of unknown cost, if there are any but not all."""
-    n = view.audit.budget.unknown
-    if 0 < n < view.audit.counts["scored"]:
+def limits(view: View) -> None:
+    """Heals over a limit, who lifted one, and heals of unknown cost; nothing of it where no cost is known and no limit was lifted."""
+    found = view.ask(budget.ratios, view.filters)
+    if found.n_known:
+        st.subheader("Over a limit, dearest first", anchor=False)
+        _spent(view, budget.over, "over-budget", "Heals over a limit", "No heal of known cost went over a limit.")
+    if found.n_known or found.n_lifted:
+        st.subheader("Limits that somebody lifted", anchor=False)
+        none = "Nobody lifted a limit: no heal of this window logs break_glass."
+        _spent(view, budget.lifted, "break-glass", "Heals for which the limit was lifted", none)
+    n = sum(n for _, n in found.unknown)
+    if found.n_known and n:
         with st.expander(f"Heals of unknown cost ({n:,})", on_change="rerun", key="unknown cost") as box:
             if box.open:
                 _spent(view, budget.unknown, "unknown-cost", "Heals of unknown cost", "None passes the filters.")
     elif n:
-        st.text(f"To know the cost, log tokens_spent and task_tokens: {costs.budget_unknown(view.audit)}.")
+        st.text("To know the cost, log tokens_spent and task_tokens with each heal.")
 
 
 def _spent(view: View, question: Callable[..., tuple[Spent, ...]], name: str, alt: str, none: str) -> None:

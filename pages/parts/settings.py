@@ -82,7 +82,7 @@ def strips(view: View) -> None:
     if drawn:
         alt = f"Scores with each of {len(drawn)} thresholds a fifth lower and a fifth higher, and the lines they are held to"
         st.plotly_chart(figures.strip_rows(drawn), key="strips", config=NO_BAR, alt=alt)
-    rows = [_strip_row(view, one) for one in found]
+    rows = [_strip_row(view, one) for one in sorted(found, key=lambda one: not one.flips)]
     columns = {
         "axis": "Acts on",
         "name": "Threshold",

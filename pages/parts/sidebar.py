@@ -18,7 +18,7 @@ from seam_core.window import make_window, parse_end
 from seam_core.words import count, cut, listed
 
 if TYPE_CHECKING:
-    from pages.parts.frame import Opened
+    from pages.parts.memory import Opened
 
 WINDOWS = ("24h", "7d", "28d", "all")  # as they stand in the address
 OTHER = "other"

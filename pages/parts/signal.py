@@ -26,14 +26,12 @@ MOMENT = {"format": "YYYY-MM-DD HH:mm", "timezone": "UTC"}
 
 def score(view: View, verdicts: Compared) -> None:
     """S step by step, and what its points were lost to."""
-    has_log = view.audit.signal.fn is not None
-    if view.audit.signal.score is None:
-        why = "S needs at least one heal that says whether its failure was real."
-    elif has_log:
-        why = "F1 = 2 · real ÷ (2 · real + not real + missed): each false alarm and each missed failure costs the same."
-    else:
+    why = "F1 = 2 · real ÷ (2 · real + not real + missed): each false alarm and each missed failure costs the same."
+    if view.audit.signal.fn is None:
         why = "There is no failures.jsonl: what was missed is not known, so precision stands in for F1, and a failure counts as back when "
         why += "another loop heals it again."
+    if view.audit.signal.score is None:
+        why = f"S needs at least one heal that says whether its failure was real. {why}"
     losses.show(view.ask(signal.take_apart), name="S", line=thresholds(view.audit.settings)["S"], why=why)
     if verdicts.sentences:
         st.text(verdicts.sentences[0])
@@ -165,7 +163,8 @@ def stayed_away(view: View) -> None:
         after = view.audit.signal.recurrence_after_loop
         if after is not None:
             n = round(after * view.audit.signal.n_signatures)
-            st.caption(f"Counted only from the last heal of a loop: {n:,} came back. S also counts failures in a loop still at work.")
+            more = " S also counts failures in a loop still at work." if view.audit.signal.fn is not None else ""
+            st.caption(f"Counted only from the last heal of a loop: {n:,} came back.{more}")
         if view.window.start and not next(one.n_followed for one in found if one.is_scored):
             st.caption("A window that ends earlier leaves its failures time to come back.")
 

@@ -19,7 +19,8 @@ def show(view: View) -> None:
     with st.container(horizontal=True, border=True, gap="xsmall"):
         for axis in AXES:
             with st.container(width=WIDTH, gap=None):
-                address.link(PAGES[axis], f"**{axis} {AXIS_NAMES[axis]}** {value(view, axis)}")
+                score = "" if view.audit.scores[axis] is None else value(view, axis)  # "not scored" would be cut off there
+                address.link(PAGES[axis], f"**{axis} {AXIS_NAMES[axis]}** {score}".rstrip())
                 st.caption(escape.plain(state(view, axis)))
         due = notices(view)
         if due:
@@ -65,7 +66,7 @@ def value(view: View, axis: str) -> str:
 def state(view: View, axis: str) -> str:
     """What alerts about the axis, or that nothing does, in words; why it is not scored."""
     if view.audit.scores[axis] is None:
-        return str(view.audit.reasons[axis])
+        return f"not scored: {view.audit.reasons[axis]}"
     return "; ".join(states(view, axis))
 
 

@@ -12,7 +12,7 @@ from seam_core import escape
 from seam_core.views import case_history, case_issues, case_runs
 from seam_core.views.case_history import History, NoSuchCaseError, Seen
 from seam_core.views.case_runs import Output
-from seam_core.words import cut
+from seam_core.words import count, cut
 
 RUNS_NAMED = 500  # in the list of runs to look into
 
@@ -73,7 +73,7 @@ def _chart(history: History, at: Seen) -> None:
         if name:
             address.put("at", name[0] if isinstance(name, list) else name)
 
-    alt = f"Outcome of the case in each of {len(history.seen):,} runs; {history.n_changes:,} changes"
+    alt = f"Outcome of the case in each of {count(len(history.seen), 'run')}; {count(history.n_changes, 'change')}"
     figure = figures.case_history(history, at=at.run_id)
     st.plotly_chart(figure, key=key, on_select=picked, selection_mode="points", config=NO_BAR, alt=alt)
     n_drawn = len(history.drawn())

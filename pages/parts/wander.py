@@ -94,7 +94,7 @@ def table(view: View, shown: str) -> None:
     """The loops in a table; a click opens one."""
     found = view.ask(wander.list_loops, view.filters, shown)
     columns = {
-        "loop": st.column_config.TextColumn("Loop", width=260), "score": st.column_config.NumberColumn("M of the loop", format="%.2f"),
+        "loop": st.column_config.TextColumn("Loop", width=320), "score": st.column_config.NumberColumn("M of the loop", format="%.2f"),
         "cost": losses.cost_column("Costs M (points)", found.rows), "why": "Lost to", "cycles": "Cycles", "dips": "Dips",
         "extra_dips": "Extra dips", "returned": "Returned", "idle": "Idle", "capped": "At the cap", "basis": "Judged by",
         "first": st.column_config.DatetimeColumn("First heal", **MOMENT), "last": st.column_config.DatetimeColumn("Last heal", **MOMENT),
@@ -127,7 +127,7 @@ def bases(view: View) -> None:
         "three covers every cycle. Log score, holdout_after or visible_after on every heal."
     )
     columns = {
-        "loop": st.column_config.TextColumn("Loop", width=260), "cycles": "Cycles", "has": "What is logged",
+        "loop": st.column_config.TextColumn("Loop", width=320), "cycles": "Cycles", "has": "What is logged",
         "first": st.column_config.DatetimeColumn("First heal", **MOMENT), "last": st.column_config.DatetimeColumn("Last heal", **MOMENT),
     }  # fmt: skip
     tables.show(left_out.rows, name="loops-left-out", alt="Loops left out of M", columns=columns, open_row=_open_loop)

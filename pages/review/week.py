@@ -37,6 +37,6 @@ with st.expander(f"Notes on these numbers ({len(audit.flags)})"):
 past = view.history()  # the dear part: everything else is already on the screen
 cards.fill(view, charts, past)
 with trend:
-    cards.weakest(past)
+    cards.weakest(view, past)
 with st.expander("The numbers behind the charts"):
     tables.show(cards.numbers(past), name="windows", alt="Scores of the last windows")

@@ -91,7 +91,7 @@ def test_an_agents_words_show_as_written_and_do_nothing(entry, hostile, visit):
         page = open_page(seen, hostile, entry, query)
         main = page.get_by_test_id("stMain")
         assert page.evaluate("document.title") == f"{entry.title} · SEAM"
-        assert main.locator("img, script, iframe, em, .katex, a[href*=evil], a[href^=javascript]").count() == 0
+        assert main.locator("img, script, iframe, em, .katex, a[href*='//evil'], a[href^=javascript]").count() == 0
         assert page.evaluate("getComputedStyle(document.body).display") != "none"
         assert "\u202e" not in main.inner_text()
         assert seen.foreign(hostile) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import memory
 from seam_core.simulate import write_demo
 from tests.pages.states import BAD_LINES, HEAL, ROOT
 
@@ -16,7 +16,7 @@ from tests.pages.states import BAD_LINES, HEAL, ROOT
 def _fresh_caches(monkeypatch):
     st.cache_resource.clear()
     st.cache_data.clear()
-    monkeypatch.setattr(frame, "N_PAST", 3)  # eight windows take their time
+    monkeypatch.setattr(memory, "N_PAST", 3)  # eight windows take their time
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import frame
+from pages.parts import frame, memory
 from tests.pages.states import BAD_LINES, HEAL, ROOT
 from tests.pages.test_pages_alone import opened, said
 
@@ -143,9 +143,9 @@ def test_rejected_lines_are_announced_with_where_and_why(workspaces, monkeypatch
 
 def test_only_two_workspaces_are_kept_open(demo, tmp_path):
     folders = [str(shutil.copytree(demo, tmp_path / f"copy {n}")) for n in range(3)]
-    stores = [frame._open_store(folder) for folder in folders]
-    assert frame._open_store(folders[2]) is stores[2]
-    assert frame._open_store(folders[0]) is not stores[0]
+    stores = [memory._store(folder) for folder in folders]
+    assert memory._store(folders[2]) is stores[2]
+    assert memory._store(folders[0]) is not stores[0]
 
 
 def test_the_strip_says_in_words_what_is_below_its_line_and_what_is_due(demo, monkeypatch):
@@ -183,6 +183,6 @@ def test_the_strip_gives_a_reason_for_what_is_not_scored(workspaces, monkeypatch
 
 
 def test_clearing_the_cache_clears_every_store(demo):
-    first = frame._open_store(str(demo))
+    first = memory._store(str(demo))
     st.cache_resource.clear()
-    assert frame._open_store(str(demo)) is not first
+    assert memory._store(str(demo)) is not first

@@ -59,7 +59,8 @@ def test_without_blocks_and_without_tokens_the_page_says_so(workspaces, monkeypa
     app = opened(PAGE, workspaces["one good"], monkeypatch)
     assert "Nothing is protected: there is no protected.jsonl" in texts(app)
     assert "Not known for 1 of 1 heal: neither tokens_spent nor task_tokens is logged." in texts(app)
-    assert "Nobody lifted a limit" in texts(app)
+    assert "To know the cost, log tokens_spent and task_tokens" in texts(app)
+    assert app.main.code[0].value.startswith('{"id": "rule_1"')
 
 
 def test_blocks_that_protect_nothing_are_named(workspaces, monkeypatch):

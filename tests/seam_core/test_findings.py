@@ -206,7 +206,7 @@ def test_the_window_of_every_fault_in_sentences(audited):
         "Efficacy: 1 of 1 held-out cases leaked; Aftermath 0.00 is below 0.90; the boundary gate stopped 1 heal; "
         "Signal and Monotonicity raise no alert.",
         "12 heals; the boundary gate stopped 1; the other 11 are in 9 loops.",
-        "Signal: 1 of 9 labelled failures healed was not real; every failure logged in this window had a heal in it; "
+        "Signal: 1 of 9 labelled failure signatures healed was not real; every failure logged in this window had a heal in it; "
         "1 of 9 came back within 7 days so far; 0 of 9 have their 7 days behind them.",
         "Efficacy: an average loop moved visible scores by +12 points, held-out scores by +9; "
         "1 of 1 held-out cases stands in what heals added.",
