@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, case_table, choice, tables
+from pages.parts import address, case_table, choice, memory, tables
 from pages.parts.case_table import open_case
 from pages.parts.figures import aftermath as figures
 from pages.parts.figures.style import NO_BAR
@@ -121,7 +121,7 @@ def drift(view: View) -> None:
     if not found.marks:
         return
     alt = f"Share of cases off the certified baseline in each full run; RECERTIFY is due from {100 * found.line:g} %"
-    st.plotly_chart(figures.drift(found), key="drift", config=NO_BAR, alt=alt)
+    st.plotly_chart(memory.draw(figures.drift, found), key="drift", config=NO_BAR, alt=alt)
     thinned = (
         f"{len(found.marks):,} of {found.n_runs:,} full runs, the highest of each stretch of time. "
         if len(found.marks) < found.n_runs
@@ -183,7 +183,7 @@ def _scores(view: View, chosen: str | None) -> None:
             _choose_heal(name[0] if isinstance(name, list) else name)
 
     alt = f"Aftermath of each heal over time; alert below {alert:.2f}; heals that broke a safety case are 0"
-    figure = figures.scores_over_time(marks, alert=alert, chosen=chosen)
+    figure = memory.draw(figures.scores_over_time, marks, alert=alert, chosen=chosen)
     st.plotly_chart(figure, key=key, on_select=picked, selection_mode="points", config=NO_BAR, alt=alt)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import tables
+from pages.parts import memory, tables
 from pages.parts.figures import losses as figures
 from pages.parts.figures.style import NO_BAR
 from seam_core.views.losses import TENTH, Sum, loss_rows
@@ -23,7 +23,7 @@ def show(found: Sum, *, name: str, line: float, why: str) -> None:
     left, right = st.columns(2, gap="medium")
     with right:
         alt = f"Points of {name} lost to each cause; the table beside it has the numbers"
-        st.plotly_chart(figures.stairs(found, name=name, line=line), key=f"losses {name}", config=NO_BAR, alt=alt)
+        st.plotly_chart(memory.draw(figures.stairs, found, name=name, line=line), key=f"losses {name}", config=NO_BAR, alt=alt)
     with left:
         rows = loss_rows(found)
         points = st.column_config.NumberColumn("Points", format="%.1f")

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import streamlit as st
+from plotly.graph_objects import Figure
 
 from seam_core import report
 from seam_core.report import Audit
@@ -104,6 +105,18 @@ def answer(key: str, audit: Audit, function: Callable[..., Any], args: tuple[Any
     return _answer(name, (args, tuple(sorted(options.items()))), audit, function)
 
 
+def draw(make: Callable[..., Figure], *args: Any, **options: Any) -> Figure:
+    """A chart, made once for all sessions. What it is made of must never change: what `answer` returned, texts and numbers."""
+    given = [*enumerate(args), *sorted(options.items())]
+    key = f"{make.__module__}.{make.__qualname__} {[(name, _identity(value)) for name, value in given]}"
+    return _drawn(key, make, args, options)[0]
+
+
+def _identity(value: object) -> str:
+    """A text that no other living value has; `_drawn` keeps what it drew alive, so that its number is not given away."""
+    return repr(value) if value is None or isinstance(value, (str, int, float)) else f"{type(value).__name__} {id(value)}"
+
+
 def history(opened: Opened, audit: Audit) -> list[Past]:
     """The last windows of this length, oldest first, the audit's own last; weeks when the window is all of history."""
     window = audit.window
@@ -169,6 +182,13 @@ def _answer(key: str, asked: tuple[Any, ...], _audit: Audit, _function: Callable
     args, options = asked
     with _audit.scope.store.lock:
         return _function(_audit, *args, **dict(options))
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _drawn(
+    key: str, _make: Callable[..., Figure], _args: tuple[Any, ...], _options: dict[str, Any]
+) -> tuple[Figure, tuple[Any, ...], dict[str, Any]]:
+    return _make(*_args, **_options), _args, _options
 
 
 @st.cache_data(max_entries=200, show_spinner="Scoring the windows before …")

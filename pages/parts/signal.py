@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, losses, tables
+from pages.parts import address, losses, memory, tables
 from pages.parts.figures import signal as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
@@ -97,7 +97,7 @@ def _chart(view: View, found: signal_timeline.Timeline, name: str | None) -> Non
         elif heal:
             address.go_later("review/heals.py", heal=heal)
 
-    figure = figures.timeline(found, has_failures=has_failures)
+    figure = memory.draw(figures.timeline, found, has_failures=has_failures)
     alt = f"Heals by label, failures and recurrences of {count(len(found.lanes), 'signature')} over time; the tables have the same"
     st.plotly_chart(figure, key=key, config=NO_BAR, alt=alt, on_select=clicked, selection_mode="points")
     said = ["A click opens the signature." if name is None else "A click on a heal opens it."]
@@ -156,7 +156,7 @@ def stayed_away(view: View) -> None:
     alt = "Healed signatures that came back, stayed away, or have not had the time, by days of follow-up; the sentences have the numbers"
     left, right = st.columns([4, 5], gap="medium")
     with left:
-        st.plotly_chart(figures.returns(found), key="returns", config=NO_BAR, alt=alt)
+        st.plotly_chart(memory.draw(figures.returns, found), key="returns", config=NO_BAR, alt=alt)
     with right:
         for one in found:
             st.text(f"{signal.days_in_words(one.days)}{', the time that S uses' if one.is_scored else ''}: {one.sentence}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, choice, copying, tables
+from pages.parts import address, choice, copying, memory, tables
 from pages.parts.figures import aftermath as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
@@ -74,7 +74,7 @@ def _chart(history: History, at: Seen) -> None:
             address.put("at", name[0] if isinstance(name, list) else name)
 
     alt = f"Outcome of the case in each of {count(len(history.seen), 'run')}; {count(history.n_changes, 'change')}"
-    figure = figures.case_history(history, at=at.run_id)
+    figure = memory.draw(figures.case_history, history, at=at.run_id)
     st.plotly_chart(figure, key=key, on_select=picked, selection_mode="points", config=NO_BAR, alt=alt)
     n_drawn = len(history.drawn())
     if n_drawn < len(history.seen):

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, losses, tables
+from pages.parts import address, losses, memory, tables
 from pages.parts.figures import wander as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
@@ -76,7 +76,7 @@ def _tile(view: View, one: Curve, sheet: Sheet) -> None:
     address.link("review/loop.py", escape.plain(_short(row["loop"])), hint=escape.plain(row["loop"]), loop=row["loop"])
     st.caption(f"M {row['score']:.2f} · {row['basis']} · {count(row['cycles'], 'cycle')}")
     alt = f"Score by cycle of loop {escape.visible(cut(row['loop']))}: lost to {row['why']}"
-    figure = figures.curve(one, sheet, depth_cap=view.audit.settings.depth_cap)
+    figure = memory.draw(figures.curve, one, sheet, depth_cap=view.audit.settings.depth_cap)
     st.plotly_chart(figure, key=f"curve {row['loop']}", config=NO_BAR, alt=alt)
     said = [f"lost to {row['why']}" if row["lost"] else "lost nothing"]
     said += [f"{count(one.n_folded, 'unchanged cycle')} folded"] if one.n_folded else []
