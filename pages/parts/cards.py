@@ -9,7 +9,7 @@ import streamlit as st
 from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import strip
+from pages.parts import address, strip
 from pages.parts.figures import windows
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
@@ -32,6 +32,7 @@ def show(view: View, sentences: dict[str, str]) -> dict[str, DeltaGenerator]:
                 _number_of(view, axis, before)
                 places[axis] = st.container()
                 st.text(escape.visible(_capital(sentences[axis])))
+                address.link(strip.PAGES[axis], f"Open {AXIS_NAMES[axis]}")
     return places
 
 

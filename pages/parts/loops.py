@@ -99,6 +99,8 @@ def asked_pair(told: Story) -> Pair | None:
                 f"There is no pair {cut(asked)} in this loop of {count(len(told.taken), 'cycle')}: write it as 3-7, the earlier first."
             )
         )
+    if found and asked != found.key:
+        address.put("pair", found.key)
     return found or loop_texts.first_pair(told)
 
 

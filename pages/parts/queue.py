@@ -184,5 +184,5 @@ def members(view: View, lines: Lines, at: int | None, heal_id: str) -> None:
 
 def download(view: View, lines: Lines) -> None:
     """Every heal of the list as a file."""
-    make: Callable[[], str] = lambda: tables.csv_text(queue.table(view.audit, lines.all_heals))  # noqa: E731 -- made when asked for
+    make: Callable[[], bytes] = lambda: tables.csv_bytes(queue.table(view.audit, lines.all_heals))  # noqa: E731 -- made when asked for
     st.download_button("List (CSV)", make, "heals.csv", "text/csv", on_click="ignore", help="All heals of this list, not only the sheet")

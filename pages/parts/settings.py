@@ -14,7 +14,8 @@ from seam_core import escape, summary
 from seam_core.settings import read_server_settings
 from seam_core.views import sensitivity
 from seam_core.views.in_force import DEFAULT, Threshold, thresholds_in_force
-from seam_core.views.sensitivity import Side, Strip
+from seam_core.views.other_values import Side
+from seam_core.views.sensitivity import Strip
 from seam_core.views.server_words import facts
 from seam_core.words import AXIS_NAMES
 

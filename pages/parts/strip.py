@@ -45,16 +45,19 @@ def banners(view: View) -> None:
         st.error(
             escape.plain(f"RECERTIFY is due: {view.ask(summary.drift_sentence)} A person has to review it and replace certified.json.")
         )
+        address.link("axes/aftermath.py", "Look at the drift", show="drift")
     if audit.counts["blocked"]:
         heals = list(dict.fromkeys(row["heal_id"] for row in view.rows("blocked_rows")))
         what = f"The boundary gate stopped {count(len(heals), 'heal')}: {named(heals)}."
         st.error(escape.plain(f"{what} {'It is' if len(heals) == 1 else 'They are'} not scored; a person has to look."))
+        address.link("decide/gates.py", "Look at what was stopped")
     rejects = view.opened.store.rejects() if audit.counts["rejected"] else []
     if rejects:
         first = rejects[0]
         where = f"{first.path} " if first.path else ""
         what = f"{count(audit.counts['rejected'], 'line')} of the logs could not be used"
         st.warning(escape.plain(f"{what}; the first is {first.file}, line {first.line}: {where}{first.reason}."))
+        address.link("trust/data.py", "Look at the lines")
 
 
 def value(view: View, axis: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -12,9 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from seam_core import escape
+from seam_core.spreadsheet import csv_lines
 from seam_core.words import count
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 SHEET = 100  # rows on screen at once; every one of them travels to the browser on each change
 CELL = 300  # characters of a text cell on screen; the CSV has all
 TALL = 460  # px; a longer table scrolls inside
@@ -48,7 +46,7 @@ def show(
     height = TALL if len(sheet) > 12 else "content"
     st.dataframe(shown, hide_index=True, height=height, alt=alt, column_config=labels, placeholder="–", **picking)
     with st.container(horizontal=True, vertical_alignment="center"):
-        data = lambda: csv_text(rows)  # noqa: E731 -- made when it is asked for
+        data = lambda: csv_bytes(rows)  # noqa: E731 -- made when it is asked for
         st.download_button("Table (CSV)", data, f"{name}.csv", "text/csv", key=f"csv {name}", on_click="ignore")
         st.caption(" · ".join([count(len(rows), "row"), *([note] if note else []), *(["a click opens the row"] if open_row else [])]))
 
@@ -58,23 +56,9 @@ def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=list(rows[0]) if rows else None)
 
 
-def csv_text(rows: Iterable[Row]) -> str:
-    """Rows as CSV (RFC 4180). A text cell that a spreadsheet would run as a formula gets a leading apostrophe."""
-    rows = list(rows)
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    if rows:
-        writer.writerow([neutral(name) for name in rows[0]])
-    writer.writerows([[neutral(value) for value in row.values()] for row in rows])
-    return out.getvalue()
-
-
-def neutral(value: object) -> object:
-    """The value of one cell; a text that starts like a formula is kept from being one. Numbers stay numbers."""
-    if value is None or isinstance(value, (int, float)):
-        return value
-    text = str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+def csv_bytes(rows: Sequence[Row]) -> bytes:
+    """Rows as CSV, no cell of which a spreadsheet runs as a formula."""
+    return b"".join(csv_lines(list(rows[0]), [[list(row.values()) for row in rows]])) if rows else b""
 
 
 def _sheet(rows: Sequence[Row], labels: Mapping[str, Any], name: str) -> Sequence[Row]:

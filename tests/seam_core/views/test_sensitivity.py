@@ -6,7 +6,7 @@ import pytest
 
 from seam_core.report import audit, window_of
 from seam_core.settings import ServerSettings, bounds, resolve
-from seam_core.views import sensitivity
+from seam_core.views import other_values, sensitivity
 from seam_core.views.in_force import thresholds_in_force
 from seam_core.views.sensitivity import ACTS, NOT_COMPUTED, moved, strips
 from seam_core.views.server_words import facts
@@ -21,7 +21,7 @@ def of(found, name):
 
 def test_every_threshold_acts_on_something_or_says_that_it_does_not():
     assert set(ACTS) | set(NOT_COMPUTED) == set(bounds())
-    assert {name for name in ACTS if name not in NOT_COMPUTED} == set(sensitivity.COMPUTED)
+    assert {name for name in ACTS if name not in NOT_COMPUTED} == set(other_values.COMPUTED)
 
 
 @pytest.mark.parametrize("log", [ROOT / "docs" / "example", ROOT / "fixtures"], ids=["example", "demo"])
@@ -129,7 +129,7 @@ def test_monotonicity_by_hand(tmp_path):
 def test_too_many_pairs_of_texts_are_not_compared_and_that_is_said(tmp_path, monkeypatch):
     texts = [f"text {number} " * 3 for number in range(6)]
     heals = loop("L", [0.5] * 6, target="t", text=texts)
-    monkeypatch.setattr(sensitivity, "PAIRS_MAX", 3)
+    monkeypatch.setattr(other_values, "PAIRS_MAX", 3)
     with audited(write(tmp_path, heal_events=heals)) as found:
         strip = of(found, "similarity_min")
     assert strip.low is None
