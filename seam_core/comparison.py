@@ -29,10 +29,13 @@ class Comparison:
         state = self._scope.store.states[HEALS.table]
         if n >= APART_MIN and (os.cpu_count() or 1) > 1 and state.file is not None:
             offsets, descriptor = state.offsets(), state.file.handle.fileno()
-            for k in range(PROCESSES):
-                part = self._pairs.part(n * k // PROCESSES, n * (k + 1) // PROCESSES)
-                job = Apart(compare_apart, descriptor, offsets, part, self._bar, files=[descriptor])
-                self._at_work.append(self._stack.enter_context(job))
+            try:
+                for k in range(PROCESSES):
+                    part = self._pairs.part(n * k // PROCESSES, n * (k + 1) // PROCESSES)
+                    job = Apart(compare_apart, descriptor, offsets, part, self._bar, files=[descriptor])
+                    self._at_work.append(self._stack.enter_context(job))
+            except OSError:  # no process can be had here: `result` compares everything itself
+                self._at_work.clear()
         return self
 
     def __exit__(self, *fault: object) -> None:
@@ -40,7 +43,10 @@ class Comparison:
 
     def result(self) -> Revisits:
         """Every revisit."""
-        parts = [job.result() for job in self._at_work]
+        try:
+            parts = [job.result() for job in self._at_work]
+        except ChildProcessError:  # it was killed, for want of memory perhaps
+            parts = []
         if not parts or None in parts:
             return compare(self._pairs, self._scope.texts, self._bar)
         return Revisits([one for part in parts for one in part.found], sum(part.n_long for part in parts))
