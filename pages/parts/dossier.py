@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, diff
+from pages.parts import address, diff, memory
 from pages.parts.figures import pairs
 from pages.parts.figures.style import NO_BAR
 from pages.parts.findings import AREAS, COLORS
@@ -49,7 +49,7 @@ def _scores(found: Dossier) -> None:
     st.subheader("Scores", anchor=False)
     scores = found.scores
     if pairs.has_points(scores.visible) or pairs.has_points(scores.held_out):
-        st.plotly_chart(pairs.before_after(scores), key=f"scores {found.heal_id}", config=NO_BAR, alt=pairs.alt_text(scores))
+        st.plotly_chart(memory.draw(pairs.before_after, scores), key=f"scores {found.heal_id}", config=NO_BAR, alt=pairs.alt_text(scores))
     if scores.said not in found.sentences:
         st.text(escape.visible(f"{scores.said[:1].upper()}{scores.said[1:]}."))
     if found.own_score is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, copying, diff, tables
+from pages.parts import address, copying, diff, memory, tables
 from pages.parts.choice import by_name
 from pages.parts.figures import budget as figures
 from pages.parts.figures.style import NO_BAR
@@ -183,7 +183,7 @@ def spending(view: View) -> None:
     st.text(budget.in_words(found, view.audit))
     st.caption("The ratio is what a heal spent ÷ what its task costs by itself. It stops nothing and enters no score.")
     if found.bars:
-        figure = figures.ratio_bars(found, elevated=settings.budget_elevated, escalated=settings.budget_escalated)
+        figure = memory.draw(figures.ratio_bars, found, elevated=settings.budget_elevated, escalated=settings.budget_escalated)
         alt = f"Heals by tokens spent over the task's own; limits at {settings.budget_elevated:g} and {settings.budget_escalated:g} times"
         st.plotly_chart(figure, key="ratios", config=NO_BAR, alt=alt)
         with st.expander("The numbers behind this chart"):

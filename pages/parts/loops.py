@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, choice, copying, diff, tables
+from pages.parts import address, choice, copying, diff, memory, tables
 from pages.parts.figures import loop as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
@@ -58,7 +58,7 @@ def curve(view: View, told: Story, pair: Pair | None) -> None:
     first, last = _stretch(told, pair)
     key = f"curve {told.loop_id} {first} {pair.key if pair else ''}"  # with the pair in it, the same point can be clicked again
     shorts = view.ask(loop_texts.short_diffs, loop_texts.steps(told, first, last))
-    figure = figures.loop_curve(told, pair, shorts, first=first, last=last)
+    figure = memory.draw(figures.loop_curve, told, pair, shorts, first=first, last=last)
     st.plotly_chart(figure, key=key, on_select=lambda: _clicked(key), selection_mode="points", config=NO_BAR, alt=figures.alt(told))
 
 
@@ -71,7 +71,7 @@ def _stretch(told: Story, pair: Pair | None) -> tuple[int, int]:
     asked = address.number("stretch") or ((pair.later - 1) // STRETCH + 1 if pair else 1)
     at = min(max(asked, 1), n_sheets)
     first, last = (at - 1) * STRETCH + 1, min(at * STRETCH, n)
-    overview = figures.loop_overview(told, first=first, last=last)
+    overview = memory.draw(figures.loop_overview, told, first=first, last=last)
     st.plotly_chart(
         overview, key=f"overview {told.loop_id} {at}", config=NO_BAR, alt=f"Scores of all {n:,} cycles; below, {first:,} to {last:,}"
     )

@@ -106,7 +106,9 @@ def answer(key: str, audit: Audit, function: Callable[..., Any], args: tuple[Any
 
 
 def draw(make: Callable[..., Figure], *args: Any, **options: Any) -> Figure:
-    """A chart, made once for all sessions. What it is made of must never change: what `answer` returned, texts and numbers."""
+    """A chart, made once for all sessions. What it is made of must never change: what `answer` returned, texts, numbers, or values
+    whose `key` says all of them.
+    """
     given = [*enumerate(args), *sorted(options.items())]
     key = f"{make.__module__}.{make.__qualname__} {[(name, _identity(value)) for name, value in given]}"
     return _drawn(key, make, args, options)[0]
@@ -114,7 +116,9 @@ def draw(make: Callable[..., Figure], *args: Any, **options: Any) -> Figure:
 
 def _identity(value: object) -> str:
     """A text that no other living value has; `_drawn` keeps what it drew alive, so that its number is not given away."""
-    return repr(value) if value is None or isinstance(value, (str, int, float)) else f"{type(value).__name__} {id(value)}"
+    if value is None or isinstance(value, (str, int, float)):
+        return repr(value)
+    return f"{type(value).__name__} {getattr(value, 'key', None) or id(value)}"
 
 
 def history(opened: Opened, audit: Audit) -> list[Past]:

@@ -46,7 +46,7 @@ def show(
     height = TALL if len(sheet) > 12 else "content"
     st.dataframe(shown, hide_index=True, height=height, alt=alt, column_config=labels, placeholder="–", **picking)
     with st.container(horizontal=True, vertical_alignment="center"):
-        data = lambda: csv_bytes(rows)  # noqa: E731 -- made when it is asked for
+        data = lambda: csv_bytes([{key: row.get(key) for key in labels} for row in rows])  # noqa: E731 -- made when it is asked for
         st.download_button("Table (CSV)", data, f"{name}.csv", "text/csv", key=f"csv {name}", on_click="ignore")
         st.caption(" · ".join([count(len(rows), "row"), *([note] if note else []), *(["a click opens the row"] if open_row else [])]))
 
@@ -65,7 +65,7 @@ def _sheet(rows: Sequence[Row], labels: Mapping[str, Any], name: str) -> Sequenc
     """The rows of the sheet chosen, in the order chosen; the order covers all rows, not only those on screen."""
     as_given = "as given"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = {as_given: "Worst first", **{key: _label(label, key) for key, label in labels.items()}}
+        words = {as_given: "As listed", **{key: _label(label, key) for key, label in labels.items()}}
         order = st.selectbox("Order by", list(words), format_func=words.__getitem__, key=f"order {name}", width=220)
         falling = st.toggle("Largest first", value=True, key=f"falling {name}", disabled=order == as_given)
         if order != as_given:

@@ -6,6 +6,7 @@ import hashlib
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,13 +14,26 @@ from typing import IO
 
 import msgspec
 
-from seam_core.packet.making import derived
-from seam_core.packet.recipe import FORMAT, INPUTS, MANIFEST, REPORT, InputFile, Manifest, PacketError, differing, recomputed, versions
+from seam_core.packet.making import derived, told
+from seam_core.packet.recipe import (
+    FORMAT,
+    INPUTS,
+    MANIFEST,
+    REPORT,
+    InputFile,
+    Manifest,
+    PacketError,
+    differing,
+    recomputed,
+    sha256,
+    versions,
+)  # fmt: skip
 from seam_core.records import LOGS
 from seam_core.words import count, cut, named
 
 MANIFEST_MAX = 16 * 2**20  # bytes
 CHUNK = 2**20
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,8 @@ def verify_packet(path: Path, *, logs: Path | None = None) -> Verdict:
     """
     try:
         with zipfile.ZipFile(path) as packed, tempfile.TemporaryDirectory(prefix="seam-packet-") as folder:
+            if any(one.compress_type not in METHODS for one in packed.infolist()):
+                raise PacketError(f"{path}: is packed in a way that no evidence packet is")
             manifest = _manifest(packed, path)
             for one in manifest.inputs:
                 if one.sha256 is not None:
@@ -65,7 +81,7 @@ def _manifest(packed: zipfile.ZipFile, path: Path) -> Manifest:
         raise PacketError(f"{path}: names a log that there is not ({named(sorted(unknown))})")
     for name in (found.recipe.heals, *(one.member for one in found.inputs)):
         place = PurePosixPath(name)
-        if place.is_absolute() or ".." in place.parts or not place.parts:
+        if place.is_absolute() or ".." in place.parts or not place.parts or "\0" in name:
             raise PacketError(f"{path}: names a file outside of itself ({cut(name)})")
     return found
 
@@ -79,7 +95,10 @@ def _lay_out(packed: zipfile.ZipFile, one: InputFile, folder: Path, logs: Path |
         for data in _first(source, one.bytes_used):
             digest.update(data)
             file.write(data)
-    if digest.hexdigest() != one.sha256:
+        if one.in_packet and source.read(1):  # whoever opens the file reads those bytes, too
+            raise PacketError(f"{INPUTS}/{one.member} is longer than the {count(one.bytes_used, 'byte')} that were read")
+        n_bytes = file.tell()
+    if digest.hexdigest() != one.sha256 or n_bytes != one.bytes_used:
         where = "in the packet" if one.in_packet else f"in {logs}"
         raise PacketError(f"{one.member} {where} is not what was read: its first {count(one.bytes_used, 'byte')} have another sha256")
 
@@ -105,25 +124,44 @@ def _first(source: IO[bytes], n_bytes: int) -> Iterator[bytes]:
 
 
 def _compare(packed: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Verdict:
-    others = []
+    made = {}
     with recomputed(folder, manifest.recipe) as found:
         report = found.report()
         for name, chunks in derived(found):
             digest = hashlib.sha256()
             for data in chunks:
                 digest.update(data)
-            if name != REPORT and digest.hexdigest() != _digest(packed, name):
-                others.append(name)
-    stored = packed.read(REPORT) if REPORT in packed.namelist() else b""
-    matches = report == stored and not others
+            made[name] = digest.hexdigest()
+        computed = made | {name: sha256(data) for name, data in told(manifest, found.audit)}
+    others = [name for name, digest in computed.items() if name != REPORT and digest != _digest(packed, name)]
+    stored = _stored_report(packed, len(report))
+    if not others and report == stored and manifest.made != made:
+        others = [MANIFEST]
+    strangers = _strangers(packed, {MANIFEST, *computed, *(f"{INPUTS}/{one.member}" for one in manifest.inputs if one.in_packet)})
+    matches = report == stored and not others and not strangers
     if matches:
-        said = [f"match: the report came out the same to the byte, and so did the other {count(len(manifest.made) - 1, 'file')}"]
+        said = [f"match: the report came out the same to the byte, and so did the other {count(len(computed) - 1, 'file')}"]
     else:
         said = [f"no match: {_difference(stored, report)}" if report != stored else "the report came out the same to the byte"]
         said += [f"no match: {named(others)} came out different"] if others else []
+        said += [f"no match: beside what the manifest names, the zip holds {named(strangers)}"] if strangers else []
         other_versions = differing(manifest.versions, versions())
         said += [f"other versions: {', '.join(other_versions)}"] if other_versions else []
     return Verdict(matches, tuple(said), report)
+
+
+def _stored_report(packed: zipfile.ZipFile, n_bytes: int) -> bytes:
+    """The report in the zip, and of one that is longer than it should be only a little more than that."""
+    if REPORT not in packed.namelist():
+        return b""
+    with packed.open(REPORT) as member:
+        return member.read(n_bytes + CHUNK)
+
+
+def _strangers(packed: zipfile.ZipFile, known: set[str]) -> list[str]:
+    """Files that are none of the packet's, or are in it twice: nothing says where they come from."""
+    found = Counter(name for name in packed.namelist() if not name.endswith("/"))
+    return [name for name, n in found.items() if n > 1 or name not in known]
 
 
 def _digest(packed: zipfile.ZipFile, name: str) -> str:

@@ -98,8 +98,6 @@ class _Maker:
         self._noted = copy_ledger(asked.ledger, folder / LEDGER) if asked.ledger else None
         self._asked = asked
         self._recipe = self._make_recipe()
-        if asked.server.thresholds:
-            (folder / SERVER_FILE).write_text(readme.server_toml(self._recipe), encoding="utf-8")
 
     def with_logs(self) -> Made:
         """Copy what was read, compute the report from the copy, write both."""
@@ -112,13 +110,13 @@ class _Maker:
         with recomputed(self._folder, self._recipe) as again:
             report = again.report()
             self._write_derived(again)
-        note = "The report was computed from the files in this packet, and so can be computed again."
-        if report != shown:
-            note += (
-                " It differs from the one that was on the screen: between reading the logs and making the packet something was added,"
-                " or a line that was ahead of the clock then is not any more."
-            )
-        self._finish(note, inputs)
+            note = "The report was computed from the files in this packet, and so can be computed again."
+            if report != shown:
+                note += (
+                    " It differs from the one that was on the screen: between reading the logs and making the packet something was added,"
+                    " or a line that was ahead of the clock then is not any more."
+                )
+            self._finish(note, inputs, again.audit)
         return Made(has_logs=True, is_as_shown=report == shown, note=note)
 
     def without_logs(self, logs_max: int) -> Made:
@@ -134,7 +132,7 @@ class _Maker:
         for at, source in enumerate(self._sources):
             self._tell(f"reading {source.path.name} for its digest", 0.6 + 0.4 * at / len(self._sources))
             inputs.append(_described(source, source.sha256() if source.fd >= 0 else None, in_packet=False))
-        self._finish(note, inputs)
+        self._finish(note, inputs, self._audit)
         return Made(has_logs=False, is_as_shown=True, note=note)
 
     def _write_derived(self, computed: Computed) -> None:
@@ -142,7 +140,7 @@ class _Maker:
             self._tell(f"writing {name}", min(0.6, 0.2 + 0.02 * at))
             self._writer.made[name] = self._writer.add(name, chunks)
 
-    def _finish(self, note: str, inputs: list[InputFile]) -> None:
+    def _finish(self, note: str, inputs: list[InputFile], audit: Audit) -> None:
         """Write the inputs that are in it, the manifest, and what a person reads."""
         files = sorted(path for path in self._folder.rglob("*") if path.is_file())
         if (self._folder / LEDGER) in files:
@@ -154,8 +152,8 @@ class _Maker:
             self._writer.add(f"{INPUTS}/{path.relative_to(self._folder).as_posix()}", _chunks(path), is_packed=path.suffix in PACKED)
         manifest = Manifest(FORMAT, versions(), self._recipe, note, inputs, self._writer.made)
         self._writer.add(MANIFEST, [_json(msgspec.to_builtins(manifest))])
-        self._writer.add("requirements.txt", [readme.requirements(manifest).encode()])
-        self._writer.add("README.md", [readme.readme(manifest, self._audit).encode("utf-8", "backslashreplace")])
+        for name, data in told(manifest, audit):
+            self._writer.add(name, [data])
 
     def _make_recipe(self) -> Recipe:
         workspace, asked = self._audit.scope.store.workspace, self._asked
@@ -203,6 +201,14 @@ def derived(computed: Computed) -> Iterator[tuple[str, Iterable[bytes]]]:
     yield DIGEST, [to_markdown(audit).encode("utf-8", "backslashreplace")]
     yield SETTINGS, [_json([asdict(one) for one in thresholds_in_force(audit.resolved, computed.server)])]
     yield from csv_files(audit)
+
+
+def told(manifest: Manifest, audit: Audit) -> Iterator[tuple[str, bytes]]:
+    """(member, bytes) of everything in a packet that says anew what its manifest holds."""
+    if manifest.recipe.server_thresholds:
+        yield f"{INPUTS}/{SERVER_FILE}", readme.server_toml(manifest.recipe).encode()
+    yield "requirements.txt", readme.requirements(manifest).encode()
+    yield "README.md", readme.readme(manifest, audit).encode("utf-8", "backslashreplace")
 
 
 def _described(source: Source, digest: str | None, *, in_packet: bool) -> InputFile:

@@ -18,7 +18,7 @@ from seam_core.errors import SeamError
 from seam_core.ledger import Noted, noted
 from seam_core.ledger.looking import FILE as LEDGER
 from seam_core.report import Audit, audit, to_json, window_of
-from seam_core.settings import ServerSettings, resolve
+from seam_core.settings import ServerSettings, check_threshold, resolve
 from seam_core.store import Store
 from seam_core.window import parse_end
 from seam_core.workspace import FIXTURES_FOLDER, SETTINGS_FILE, Workspace
@@ -111,7 +111,8 @@ def recomputed(folder: Path, recipe: Recipe) -> Iterator[Computed]:
         store.refresh()
         for table, sentence in recipe.unreadable.items():
             store.states[table].error = sentence
-        server = ServerSettings(thresholds=recipe.server_thresholds)
+        held = {key: check_threshold(key, value, where=MANIFEST) for key, value in recipe.server_thresholds.items()}
+        server = ServerSettings(thresholds=held)
         resolved = resolve(folder / SETTINGS_FILE, flags=recipe.flags, server=server)
         window = window_of(store, span=recipe.window, as_of=recipe.as_of)
         yield Computed(audit(store, window, resolved, require=recipe.require), server, _ledger(folder, recipe))

@@ -310,7 +310,7 @@ def test_a_line_that_time_has_made_believable_is_said(tmp_path):
     store.close()
     assert not made.is_as_shown
     assert "differs from the one that was on the screen" in made.note
-    assert verify_packet(tmp_path / "p.zip").matches
+    assert verify_packet(tmp_path / "p.zip").matches  # its README, too, tells of the report that is in it
 
 
 def test_nothing_of_the_server_but_its_thresholds_is_in_a_packet(workspace, tmp_path):
@@ -333,15 +333,33 @@ def test_nothing_of_the_server_but_its_thresholds_is_in_a_packet(workspace, tmp_
         ({"report__json": None}, "no match: the report had 0 lines"),
         ({"rows___heals__csv": b""}, "rows/heals.csv came out different"),
         ({"digest__md": b"all good"}, "digest.md came out different"),
+        ({"README__md": b"all good"}, "README.md came out different"),
+        ({"requirements__txt": None}, "requirements.txt came out different"),
+        ({"inputs___server__toml": b"[thresholds]\n"}, "inputs/server.toml came out different"),
+        ({"manifest__json": lambda found: found | {"note": "All is well."}}, "README.md came out different"),
+        ({"manifest__json": lambda found: found | {"made": {}}}, "manifest.json came out different"),
     ],
 )
 def test_what_was_changed_in_a_packet_is_found(workspace, tmp_path, change, said):
     packet = tmp_path / "p.zip"
-    packet_of(workspace, packet)
-    rewrite(packet, **change)
+    packet_of(workspace, packet, server=ServerSettings(thresholds={"alert_s": 0.9}))
+    tamper(packet, change)
     found = verify_packet(packet)
     assert not found.matches
     assert any(said in sentence for sentence in found.sentences)
+
+
+@pytest.mark.parametrize("name", ["rows/good_news.csv", "inputs/heals.jsonl", "report.json"])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_what_was_put_into_a_packet_is_named(workspace, tmp_path, name):
+    packet = tmp_path / "p.zip"
+    packet_of(workspace, packet)
+    held = members(packet)
+    with zipfile.ZipFile(packet, "a") as packed:
+        packed.writestr(name, held.get(name, b"x"))
+    found = verify_packet(packet)
+    assert not found.matches
+    assert any(f"beside what the manifest names, the zip holds {name}" in sentence for sentence in found.sentences)
 
 
 def test_other_versions_are_named_when_nothing_matches(workspace, tmp_path):
@@ -351,6 +369,16 @@ def test_other_versions_are_named_when_nothing_matches(workspace, tmp_path):
     manifest["versions"]["duckdb"] = "1.0"
     rewrite(packet, manifest__json=json.dumps(manifest), report__json=b"{}")
     assert any("duckdb 1.0 then" in sentence for sentence in verify_packet(packet).sentences)
+
+
+def tamper(packet, change):
+    """Change members of a packet; a function is given its manifest, and returns another one."""
+    old = json.loads(members(packet)["manifest.json"])
+    rewrite(packet, **{name: json.dumps(one(old)) if callable(one) else one for name, one in change.items()})
+
+
+def with_first_input(**changed):
+    return lambda found: found | {"inputs": [found["inputs"][0] | changed, *found["inputs"][1:]]}
 
 
 def manifest_with(**changed):
@@ -374,17 +402,32 @@ def manifest_with(**changed):
         ({"manifest__json": manifest_with(recipe={"heals": "other.jsonl"})}, "no such file"),
         ({"manifest__json": manifest_with(recipe={"window": "soon"})}, "--window soon"),
         ({"manifest__json": manifest_with(recipe={"flags": {"gap": 1}})}, "unknown key gap"),
+        ({"manifest__json": manifest_with(recipe={"server_thresholds": {"gap": 1}})}, "unknown key gap"),
+        ({"manifest__json": manifest_with(recipe={"server_thresholds": {"gap_max": "x"}})}, "gap_max must be a number"),
+        ({"manifest__json": manifest_with(recipe={"heals": "a\0b"})}, "outside of itself"),
+        ({"manifest__json": with_first_input(bytes_used=1)}, "is longer than the 1 byte that were read"),
+        ({"manifest__json": with_first_input(bytes_used=10**15)}, "is not what was read"),
     ],
 )
 def test_a_packet_that_cannot_be_checked_is_one_sentence(workspace, tmp_path, change, said):
     packet = tmp_path / "p.zip"
     packet_of(workspace, packet)
-    old = json.loads(members(packet)["manifest.json"])
-    rewrite(packet, **{name: json.dumps(one(old)) if callable(one) else one for name, one in change.items()})
+    tamper(packet, change)
     with pytest.raises(SeamError) as caught:
         verify_packet(packet)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_packet_packed_as_none_is_packed_is_refused_before_it_is_unpacked(workspace, tmp_path):
+    packet = tmp_path / "p.zip"
+    packet_of(workspace, packet)
+    held = members(packet)
+    with zipfile.ZipFile(packet, "w", zipfile.ZIP_LZMA) as packed:
+        for name, data in held.items():
+            packed.writestr(name, data)
+    with pytest.raises(PacketError, match="packed in a way that no evidence packet is"):
+        verify_packet(packet)
 
 
 @pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04 and then nothing"])
