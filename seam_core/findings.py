@@ -174,7 +174,8 @@ def _revisits(scope: Scope) -> Told:
         if idle:
             yield heal_id, f"cycle {cycle} changed nothing: its text is that of the cycle before"
         else:
-            yield heal_id, f"cycle {cycle} returned to the text of cycle {earlier} ({alike(similarity)}){more}"
+            how = "returned to" if similarity == 1 else "came back near"
+            yield heal_id, f"cycle {cycle} {how} the text of cycle {earlier} ({alike(similarity)}){more}"
 
 
 def _false(scope: Scope) -> Told:

@@ -147,8 +147,21 @@ def verdict(audit: Audit) -> str:
     unscored = [AXIS_NAMES[axis] for axis in AXES if audit.scores[axis] is None]
     if unscored and counts["scored"]:
         parts.append(f"{listed(unscored)} {'is' if len(unscored) == 1 else 'are'} not scored")
-    text = _sentence(parts)
+    text = _sentence([*parts, *doubts(audit)])
     return text[:1].upper() + text[1:]
+
+
+def doubts(audit: Audit) -> list[str]:
+    """Why a score that looks well, or looks bad, may say little: another way of counting alerts, or it speaks of less than half."""
+    e, a, m = audit.efficacy, audit.aftermath, audit.monotonicity
+    found = []
+    line = thresholds(audit.settings)["E"]
+    if e.score is not None and e.by_loop is not None and e.by_loop < line - 1e-9 <= e.score and e.score - e.by_loop >= DILUTED - 1e-9:
+        found.append(f"counted by loop Efficacy would be {score_text(e.by_loop, line=line)}, below {line:.2f}")
+    for axis, n, left_out, noun in (("A", a.n, a.left_out, "heal"), ("M", m.n, m.left_out, "loop")):
+        if 0 < n < left_out:
+            found.append(f"{AXIS_NAMES[axis]} speaks of only {n:,} of {count(n + left_out, noun)}")
+    return found
 
 
 def _alarm(audit: Audit, axis: str) -> str:

@@ -27,6 +27,8 @@ def named() -> str:
 @st.fragment
 def look(view: frame.View) -> None:
     """What was chosen, and below it the case that was opened; a choice in here draws nothing else again."""
+    if not view.is_current():
+        st.rerun()
     shown = choice.segments("show", "Look at", {name: title for name, (title, _) in LOOKS.items()}, named())
     try:
         LOOKS[shown][1](view)

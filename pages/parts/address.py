@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 from streamlit.errors import StreamlitPageNotFoundError
 
-LONGEST = 1000  # characters of a parameter that are looked at
+LONGEST = 20_000  # characters of a parameter that are looked at; ids have no limit, and browsers take longer addresses than this
 KEPT = ("workspace", "win", "end", "level", "target")  # the sidebar's
 
 

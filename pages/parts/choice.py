@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
@@ -31,10 +32,11 @@ def by_name(
     """One of many; a name that is not among them can be typed whole. `forget`: parameters that go with the old choice."""
     key = _seed(name, chosen)
     offered = [*options, *([chosen] if chosen and chosen not in options else [])]
+    labels = _apart(offered, words)
     st.selectbox(
         label,
         offered,
-        format_func=words,
+        format_func=lambda one: labels.get(one) or words(one),
         placeholder="Choose or type a name",
         accept_new_options=True,
         key=key,
@@ -58,6 +60,17 @@ def sheet(name: str, label: str, n_sheets: int) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(label, width="content")
             st.pagination(n_sheets, key=key, on_change=_keep, args=(name, key), width=320)
+
+
+def _apart(options: Sequence[str], words: Callable[[str], str]) -> dict[str, str]:
+    """The words of each option, numbered where two are alike: the browser sends the words back, and the first with them would be taken."""
+    labels: dict[str, str] = {}
+    n_alike: Counter[str] = Counter()
+    for one in options:
+        said = words(one)
+        n_alike[said] += 1
+        labels[one] = said if n_alike[said] == 1 else f"{said} ({n_alike[said]})"
+    return labels
 
 
 def _seed(name: str, value: object) -> str:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from seam_core import escape
 from seam_core.errors import SeamError
+from seam_core.words import cut
 
 # The smallest useful record, on one line as the log wants it.
 FIRST_LINE = (
@@ -34,10 +35,11 @@ class NothingThereError(SeamError):
 
 
 class ChooseError(SeamError):
-    """There are several workspaces and none is chosen."""
+    """There are several workspaces and none is chosen, or one that is not there."""
 
-    def __init__(self, names: list[str], take: Callable[[str], None]) -> None:
-        super().__init__(f"There are {len(names)} workspaces here. Choose one.")
+    def __init__(self, names: list[str], take: Callable[[str], None], *, asked: str | None = None) -> None:
+        missing = f"There is no workspace {cut(asked)} here. " if asked else ""
+        super().__init__(f"{missing}There are {len(names)} workspaces here. Choose one.")
         self.names = names
         self.take = take
 

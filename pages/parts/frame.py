@@ -56,6 +56,13 @@ class View:
         answer: T = memory.answer(self.key, self.audit, function, args, options)
         return answer
 
+    def is_current(self) -> bool:
+        """Whether the server still knows of these logs what this view shows. A fragment that runs alone keeps the view of the last whole
+        run, while other sessions read on, or let go of the store.
+        """
+        opened = memory.open_store(self.opened.store.workspace.folder)
+        return memory.audit_key(opened, self.window, self.resolved) == self.key
+
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows behind a number, by the name of their table."""
         return self.ask(_rows, table)

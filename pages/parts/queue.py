@@ -5,7 +5,7 @@ The chosen line is set from code at every run, so that keys, clicks and links ag
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -102,7 +102,7 @@ def show(view: View, lines: Lines, decided: Decided, at: int | None) -> None:
         hide_index=True,
         height="content",
         alt="Heals of the queue; choose one to see it beside the list",
-        column_config={name: st.column_config.TextColumn(name, width=widths[name]) for name in cells[0]},
+        column_config={name: st.column_config.TextColumn(name, width=_width(name, widths, cells)) for name in cells[0]},
     )
     _sheets(lines, first)
 
@@ -111,15 +111,30 @@ WIDTHS = {"Heals": 45, "Heal": 75, "Decided": 95, "Found": 300, "Odd one": 150}
 IN_GROUPS = {"Decided": 65, "Found": 150}  # narrower there
 
 
+NAME = 15  # characters of an id in the list; its end tells heals apart
+LONG_NAME = 125  # px
+
+
+def _width(column: str, widths: Mapping[str, int], cells: list[dict[str, Any]]) -> int:
+    """Ids that are long take room from what was found."""
+    n_extra = LONG_NAME - widths["Heal"] if any(len(cell["Heal"]) > 9 for cell in cells) else 0
+    return widths[column] + {"Heal": n_extra, "Found": -n_extra}.get(column, 0)
+
+
+def _name(heal_id: str) -> str:
+    line = _cell(heal_id)
+    return line if len(line) <= NAME else f"…{line[1 - NAME :]}"
+
+
 def _line(row: Row, name: str, decided: Decided) -> dict[str, Any]:
-    return {"Heal": _cell(name), "Decided": _cell(verdicts.in_short(decided, row.heal_id)), "Found": _found(row)}
+    return {"Heal": _name(name), "Decided": _cell(verdicts.in_short(decided, row.heal_id)), "Found": _found(row)}
 
 
 def _group_line(row: Row, entry: Entry, name: str, decided: Decided) -> dict[str, Any]:
     n_decided = sum(heal_id in decided.latest for heal_id in entry.members)
     done = f"{n_decided:,} of {len(entry.members):,}" if n_decided else ""
     odd = f"{entry.odd}{f' and {entry.n_odd - 1:,} more' if entry.n_odd > 1 else ''}" if entry.odd else ""
-    return {"Heals": f"{len(entry.members):,}", "Heal": _cell(name), "Decided": done, "Found": _found(row), "Odd one": _cell(odd)}
+    return {"Heals": f"{len(entry.members):,}", "Heal": _name(name), "Decided": done, "Found": _found(row), "Odd one": _cell(odd)}
 
 
 def _found(row: Row) -> str:

@@ -5,7 +5,7 @@ Everything is written in callbacks, each by one call of the core, with what was 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import streamlit as st
@@ -18,7 +18,6 @@ from seam_core import escape, reviews
 from seam_core.errors import SeamError
 from seam_core.ledger import Actor, Ledger, Row
 from seam_core.ledger.kinds import ReviewCleared, ReviewDecision, Verdict
-from seam_core.store import Store
 from seam_core.views import queue, verdicts
 from seam_core.views.verdicts import BULK_MAX, Many
 from seam_core.words import count, cut
@@ -55,6 +54,7 @@ def gather(view: View, state: State, lines: Lines, heal_id: str, at: int | None)
 def bar(desk: Desk) -> None:
     """The verdict buttons, always in the same place, what was decided last, and the comment."""
     state, heal_id = desk.state, desk.heal_id
+    st.markdown("**Was the failure real?**")
     with st.container(horizontal=True, gap="xsmall"):
         for verdict, key in DECIDE.items():
             st.button(
@@ -154,12 +154,15 @@ def decide_many(view: View, state: State, lines: Lines, at: int | None) -> None:
         which = st.radio(
             "Which heals", list(offered), format_func=lambda name: f"{name} ({len(offered[name]):,})", key=f"many of {len(offered)}"
         )
-        chosen = verdicts.many(queue.bulk(offered[which], view.ask(queue.unsafe)), state.decided, state.actor)
+        safe = queue.bulk(offered[which], view.ask(queue.unsafe))
+        chosen = verdicts.many(safe, state.decided, state.actor)
         if chosen.left_out:
             st.text(chosen.left_out)
         if len(chosen.heal_ids) > BULK_MAX:
             st.text(f"That leaves {len(chosen.heal_ids):,}. One decision covers at most {BULK_MAX:,} heals: narrow the list first.")
             return
+        asked = safe.heal_ids if len(safe.heal_ids) <= BULK_MAX else chosen.heal_ids  # the first stay the same while heals are decided
+        evidence = view.ask(verdicts.evidence_of_many, asked)
         st.text_area("Comment for all of them", key="many comment", max_chars=reviews.COMMENT_MAX, height=68)
         with st.container(horizontal=True):
             for verdict in ("real", "not_real"):
@@ -167,14 +170,18 @@ def decide_many(view: View, state: State, lines: Lines, at: int | None) -> None:
                     f"{count(len(chosen.heal_ids), 'heal')} {verdicts.WORDS[verdict]}",
                     key=f"many {verdict}",
                     on_click=_decide_many,
-                    args=(state.ledger, view.opened.store, chosen, verdict),
+                    args=(state.ledger, chosen, verdict, evidence),
                     disabled=not chosen.heal_ids,
                 )
 
 
 def _decide(ledger: Ledger, heal_id: str, verdict: Verdict, evidence: reviews.Evidence, after: str) -> None:
-    """Write the verdict and go on. A second press that was meant for what came next, but hit the old button, decides nothing."""
-    if st.session_state.get("heal shown") != heal_id:
+    """Write the verdict and go on. A second press that was meant for what came next, but hit the old button, decides nothing. It came
+    with the old address, too, and must not lead back.
+    """
+    shown = st.session_state.get("heal shown")
+    if shown != heal_id:
+        open_heal(shown)
         return
     comment = st.session_state.get(f"comment {heal_id}", "")
 
@@ -186,12 +193,12 @@ def _decide(ledger: Ledger, heal_id: str, verdict: Verdict, evidence: reviews.Ev
         open_heal(after)
 
 
-def _decide_many(ledger: Ledger, store: Store, which: Many, verdict: Verdict) -> None:
+def _decide_many(ledger: Ledger, which: Many, verdict: Verdict, evidence: Mapping[str, reviews.Evidence]) -> None:
     comment = st.session_state.get("many comment", "")
     seqs: list[int] = []
 
     def write(actor: Actor) -> str | None:
-        seqs.extend(verdicts.review_many(ledger, store, which, verdict, actor=actor, comment=comment))
+        seqs.extend(verdicts.review_many(ledger, which, verdict, evidence=evidence, actor=actor, comment=comment))
         return f"{count(len(seqs), 'heal')} {verdicts.WORDS[verdict]}. {which.left_out}"
 
     if _written(write):

@@ -11,11 +11,12 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from pages.parts import identity
+from pages.parts.empty import ChooseError
 from seam_core import escape
-from seam_core.errors import SeamError, WindowError
+from seam_core.errors import WindowError
 from seam_core.views.filters import LEVELS, Filters
 from seam_core.window import make_window, parse_end
-from seam_core.words import count, cut, listed
+from seam_core.words import count, cut
 
 if TYPE_CHECKING:
     from pages.parts.memory import Opened
@@ -38,12 +39,15 @@ def menu(sections: Mapping[str, Sequence[Page]]) -> None:
 
 
 def choose_workspace(folders: Mapping[str, Path]) -> str | None:
-    """Name of the workspace: the only one, or the one that the address or the picker names; None when none is chosen yet."""
+    """Name of the workspace: the only one, or the one that the address or the picker names; None when none is chosen yet.
+
+    Raises ChooseError when it is not there.
+    """
     if len(folders) == 1:
         return next(iter(folders))
     asked = st.query_params.get("workspace") or st.session_state.get("workspace")
     if asked and asked not in folders:
-        raise SeamError(f"There is no workspace {asked} here; there are {listed(sorted(folders))}.")
+        raise ChooseError(sorted(folders), take_workspace, asked=asked)
     if asked and st.query_params.get("workspace") != asked:
         st.query_params["workspace"] = asked
     st.session_state["workspace"] = st.session_state["workspace_picked"] = asked

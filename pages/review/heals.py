@@ -34,7 +34,9 @@ def one(state: decisions.State, lines: queue.Lines, heal_id: str, at: int | None
 
 @st.fragment
 def work() -> None:
-    """List and heal. Keys and clicks run this part of the page alone."""
+    """List and heal. Keys and clicks run this part of the page alone, and the whole page when others have had the logs read anew."""
+    if not view.is_current():
+        st.rerun()
     state = decisions.state(view)
     decisions.tell(state)
     lines = queue.choose(view, state.decided)

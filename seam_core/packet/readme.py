@@ -44,7 +44,7 @@ def readme(manifest: Manifest, audit: Audit) -> str:
 def requirements(manifest: Manifest) -> str:
     """The versions the report was computed with, for pip."""
     pins = (f"{name}=={found}" for name, found in manifest.versions.items() if name != "python" and found != "unknown")
-    return f"# Python {manifest.versions['python']}\n" + "".join(f"{pin}\n" for pin in pins)
+    return f"# Python {manifest.versions.get('python', 'unknown')}\n" + "".join(f"{pin}\n" for pin in pins)
 
 
 def server_toml(recipe: Recipe) -> str:

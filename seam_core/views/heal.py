@@ -147,8 +147,8 @@ def _scores(scope: Scope, loop_id: str, four: list[float | None], *, measured: s
     said = split_gap_sentence(visible.gain, held_out.gain) if splits else None
     said = said or gap_sentence(visible.gain, held_out.gain, whole_loop=whole_loop)
     seen, real = signed(whole_points(visible.gain)), signed(whole_points(held_out.gain))
-    where = "over its whole loop: " if whole_loop else ""
-    said = said or f"{where}visible {seen}, held-out {real} points: no gap of a whole point"
+    own, whole = (" at this cycle", " over its whole loop") if whole_loop else ("", "")
+    said = said or f"visible {seen}{own}, held-out {real}{whole} points: no gap of a whole point"
     return Scores(visible, held_out, max(0.0, visible.gain - held_out.gain), said, whole_loop, splits)
 
 

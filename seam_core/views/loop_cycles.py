@@ -298,7 +298,9 @@ def _movement(row: Mapping[str, Any], change: float | None, basis: str | None, m
         told.append(gap or f"visible {signed(points(seen))}, held-out {signed(points(real))}")
         kind = "gap" if gap else "gain" if points(real) >= 1 else "flat"
     elif seen is not None:
-        told.append(f"visible {signed(points(seen))}, held-out not measured at this cycle")
+        after = row["holdout_after"] if measured.held_out else None
+        known = "not measured at this cycle" if after is None else f"{after:.2f} after it and not measured before"
+        told.append(f"visible {signed(points(seen))}, held-out {known}")
         kind = "rose" if points(seen) >= 1 else kind
     elif real is not None:
         told.append(f"held-out {signed(points(real))}")

@@ -43,9 +43,16 @@ def _judged(told: Story) -> str:
     if not faults:
         dips = f", with {count(found.dips, 'dip')}, which {_is(found.dips)} free" if found.dips else ""
         long = f" But it took {count(n, 'cycle')}, and the cap is {found.depth_cap}." if found.capped else ""
-        return f"It converged{dips}: over {count(n, 'cycle')} no text came back.{long}{stopped}"
+        calm = "It converged" if _rose(told) else "It never gained, but did not wander"
+        return f"{calm}{dips}: over {count(n, 'cycle')} no text came back.{long}{stopped}"
     cap = [f"it ran for {count(n, 'cycle')} (the cap is {found.depth_cap})"] if found.capped else []
     return f"It {'wandered' if found.extra_dips or told.n_returns else 'stood still'}: {listed([*faults, *cap])}.{stopped}"
+
+
+def _rose(told: Story) -> bool:
+    """Whether its visible score ended at least a point higher; a loop that logs none gets the benefit of the doubt."""
+    first, last = told.gain.visible
+    return first is None or last is None or points(last - first) >= 1
 
 
 def _gained(told: Story) -> list[str]:
@@ -55,9 +62,10 @@ def _gained(told: Story) -> list[str]:
         return []
     visible = seen[1] - seen[0]
     if real[0] is None or real[1] is None:
-        return [
-            f"Visible {signed(points(visible))} points over the loop; held-out scores are not logged, so how much of it is real is unknown."
-        ]
+        known = [f"before it was {real[0]:.2f}"] if real[0] is not None else []
+        known += [f"it ended at {real[1]:.2f}"] if real[1] is not None else []
+        held = f"of held-out only one end is logged ({known[0]})" if known else "held-out scores are not logged"
+        return [f"Visible {signed(points(visible))} points over the loop; {held}, so how much of it is real is unknown."]
     held_out = real[1] - real[0]
     said = (
         gap_sentence(visible, held_out) or f"visible {signed(points(visible))}, held-out {signed(points(held_out))} points: all of it real"

@@ -143,14 +143,16 @@ def many(bulk: Bulk, found: Decided, actor: Actor) -> Many:
     return Many(kept, f"Left out: {listed(reasons)}." if reasons else "")
 
 
-def review_many(ledger: Ledger, store: Store, which: Many, verdict: Verdict, *, actor: Actor, comment: str = "") -> Iterator[int]:
-    """Say the same about many heals, each on the evidence of this moment; the number of each row as it is written.
+def review_many(
+    ledger: Ledger, which: Many, verdict: Verdict, *, evidence: Mapping[str, Evidence], actor: Actor, comment: str = ""
+) -> Iterator[int]:
+    """Say the same about many heals; the number of each row as it is written. `evidence` is that of what was shown, so that a heal about
+    which more was logged meanwhile, a safety regression even, is open again at once.
 
     Raises TooManyError for more than a person can stand for, another SeamError when nothing more could be written.
     """
     if len(which.heal_ids) > BULK_MAX:
         raise TooManyError(f"one decision covers at most {BULK_MAX:,} heals, and these are {len(which.heal_ids):,}; narrow the list first")
-    evidence = reviews.evidence(store, which.heal_ids)
     for heal_id in which.heal_ids:
         if heal_id in evidence:
             yield reviews.record_review(ledger, heal_id, verdict, evidence=evidence[heal_id], actor=actor, comment=comment).seq
@@ -163,4 +165,9 @@ def undo(ledger: Ledger, seqs: Iterable[int], *, actor: Actor) -> int:
 
 def evidence_of(audit: Audit, heal_id: str) -> Evidence | None:
     """The evidence of one heal as it is shown; None when it is not in the log."""
-    return reviews.evidence(audit.scope.store, (heal_id,)).get(heal_id)
+    return evidence_of_many(audit, (heal_id,)).get(heal_id)
+
+
+def evidence_of_many(audit: Audit, heal_ids: tuple[str, ...]) -> dict[str, Evidence]:
+    """heal_id → evidence as it is shown, of those heals that are in the log."""
+    return reviews.evidence(audit.scope.store, heal_ids)

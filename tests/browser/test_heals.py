@@ -135,6 +135,20 @@ def test_a_click_opens_a_row_and_the_group_can_be_decided_at_once(at_work, desk,
     assert seen.errors() == []
 
 
+def test_a_page_goes_on_after_the_server_let_go_of_its_workspace_for_others(desk, visit, tmp_path):
+    root = tmp_path / "several"
+    for name in ("first", "second", "third"):
+        shutil.copytree(desk, root / name)
+    with serving(root, tmp_path) as address:
+        pages = [visit().open(f"{address}/heals?workspace={name}", shows="0 of 29 reviewed").page for name in ("first", "second", "third")]
+        shows(pages[0], QUEUE[0])
+        pages[0].keyboard.press("j")
+        shows(pages[0], QUEUE[1])
+        pages[0].keyboard.press("n")
+        progress(pages[0], "1 of 29 reviewed, 1 not real")
+    assert decided(root / "first") == [(QUEUE[1], "not_real")]
+
+
 class Server:
     """A server that can be killed without a word and started again at the same address."""
 

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import frame, memory
+from pages.parts.frame import View
 from tests.pages.states import BAD_LINES, HEAL, ROOT
 from tests.pages.test_pages_alone import opened, said
 
@@ -134,6 +135,8 @@ def test_one_of_several_workspaces_is_chosen_by_a_button_or_by_the_address(works
     assert again.sidebar.selectbox[0].options == ["all bad", "demo", "one good"]
     unknown = opened(WEEK, workspaces["several"], monkeypatch, workspace="demmo")
     assert "There is no workspace demmo here" in said(unknown)
+    next(button for button in unknown.main.button if button.label == "demo").click().run()
+    assert "S Signal" in metrics(unknown)
 
 
 def test_rejected_lines_are_announced_with_where_and_why(workspaces, monkeypatch):
@@ -146,6 +149,23 @@ def test_only_two_workspaces_are_kept_open(demo, tmp_path):
     stores = [memory._store(folder) for folder in folders]
     assert memory._store(folders[2]) is stores[2]
     assert memory._store(folders[0]) is not stores[0]
+
+
+def test_a_view_is_current_until_somebody_else_has_more_read_or_its_workspace_is_let_go(demo, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(frame, "View", lambda *args: seen.append(View(*args)) or seen[-1])
+    opened(WEEK, demo, monkeypatch)
+    view = seen[-1]
+    assert view.is_current()
+    append(demo, "heal_events.jsonl", **HEAL)
+    memory.open_store(demo).refresh()
+    assert not view.is_current()
+    opened(WEEK, demo, monkeypatch)
+    view = seen[-1]
+    assert view.is_current()
+    for name in ("second", "third"):
+        memory.open_store(shutil.copytree(demo, tmp_path / name))
+    assert not view.is_current()
 
 
 def test_the_strip_says_in_words_what_is_below_its_line_and_what_is_due(demo, monkeypatch):

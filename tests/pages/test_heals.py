@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pages.parts import identity, review
+from pages.parts import identity, memory, review
 from pages.parts.identity import Who
 from seam_core import reviews
 from seam_core.evidence import evidence
@@ -93,13 +93,14 @@ def test_an_identical_repeat_writes_once(demo, monkeypatch):
     assert len(rows(demo)) == 1
 
 
-def test_a_press_that_hits_the_button_of_a_heal_no_longer_shown_decides_nothing(demo, monkeypatch):
+def test_a_press_that_hits_the_button_of_a_heal_no_longer_shown_decides_nothing_and_does_not_lead_back(demo, monkeypatch):
     app = opened(PAGE, demo, monkeypatch)
     app.session_state["heal shown"] = "h_0230"  # the press before this one went on already; its buttons are not drawn yet
     button(app, "Skip").click().run()
     assert rows(demo) == []
+    assert app.query_params["heal"] in ("h_0230", ["h_0230"])
     button(app, "Skip").click().run()
-    assert [row.decision.heal_id for row in rows(demo)] == [SAFETY]
+    assert [row.decision.heal_id for row in rows(demo)] == ["h_0230"]
 
 
 def test_undo_puts_back_what_was_and_goes_there(demo, monkeypatch):
@@ -177,6 +178,19 @@ def test_one_decision_for_the_list_leaves_the_safety_regression_out_and_is_undon
     assert "0 of 29 reviewed" in text(app)
 
 
+def test_a_decision_for_many_stands_on_what_was_shown_and_is_open_again_when_more_was_logged_meanwhile(demo, monkeypatch):
+    app = opened(PAGE, demo, monkeypatch)
+    run = {"run_id": "late", "ts": "2026-06-12T10:00:00Z", "suite": "surface", "phase": "after", "heal_id": "h_0233"}
+    with (demo / "suite_runs.jsonl").open("a") as log:
+        log.write(json.dumps(run | {"results": {"safe_05": "fail"}}) + "\n")
+    memory.open_store(demo).refresh()  # somebody else looks, and the server knows of the run; this page does not show it
+    button(app, "28 heals real").click().run()
+    assert "28 of 29 reviewed, 1 reopened" in text(app)
+    app.query_params["heal"] = "h_0233"
+    app.run()
+    assert "Open again: 1 run of its own was added since ana decided." in said(app)
+
+
 def test_one_decision_for_a_group(demo, monkeypatch):
     app = opened(PAGE, demo, monkeypatch, heal="h_0233")
     app.selectbox(key="group").set_value("signature").run()
@@ -227,6 +241,15 @@ def test_an_unknown_heal_is_one_sentence_and_a_way_on(demo, monkeypatch):
     assert len(table(app)) == 12
     button(app, "Show the first of the list").click().run()
     assert "Broke safety case safe_05." in text(app)
+
+
+def test_a_heal_with_a_very_long_id_is_opened_and_decided(tmp_path, monkeypatch):
+    heal_id = "long " * 1_000
+    (tmp_path / "heal_events.jsonl").write_text(json.dumps(HEAL | {"heal_id": heal_id}) + "\n")
+    app = opened(PAGE, tmp_path, monkeypatch, heal=heal_id)
+    assert "Nothing was found against this heal." in text(app)
+    button(app, "Real").click().run()
+    assert [row.decision.heal_id for row in rows(tmp_path)] == [heal_id]
 
 
 def test_a_heal_outside_the_window_is_shown_and_says_so(demo, monkeypatch):

@@ -172,3 +172,15 @@ def test_a_long_loop_is_drawn_a_hundred_cycles_at_a_time(tmp_path, monkeypatch):
     assert "Cycles 1 to 100 of 130." in page_text(again)
     for wrong in ("0", "99", "x"):
         assert not opened(LOOP, folder, monkeypatch, stretch=wrong).exception
+
+
+def test_of_two_loops_whose_long_names_begin_alike_the_one_picked_is_shown(tmp_path, monkeypatch):
+    first, second = (f"{'run ' * 60}{number}" for number in (1, 2))
+    lines = [HEAL | {"heal_id": loop_id, "loop_id": loop_id} for loop_id in (first, second)]
+    (tmp_path / "heal_events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    app = opened(LOOP, tmp_path, monkeypatch)
+    assert chosen(app, "loop") == first
+    loops = box(app, "Loop, worst first")
+    assert len(set(loops.options)) == 2
+    loops.select_index(1).run()
+    assert chosen(app, "loop") == second

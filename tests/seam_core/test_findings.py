@@ -204,7 +204,7 @@ def test_the_window_of_every_fault_in_sentences(audited):
         # E: one heal of 11 at 0.16: 10.16/11 = 0.92; M: one loop of 9 at 0.6: 8.6/9 = 0.96; A: 0, 0 and 1 without the safety rule
         # gains: (0.25 + 8 · 0.10)/9 visible, (0.04 + 8 · 0.10)/9 held-out
         "Efficacy: 1 of 1 held-out cases leaked; Aftermath 0.00 is below 0.90; the boundary gate stopped 1 heal; "
-        "Signal and Monotonicity raise no alert.",
+        "Signal and Monotonicity raise no alert; Aftermath speaks of only 3 of 11 heals.",
         "12 heals; the boundary gate stopped 1; the other 11 are in 9 loops.",
         "Signal: 1 of 9 labelled failure signatures healed was not real; every failure logged in this window had a heal in it; "
         "1 of 9 came back within 7 days so far; 0 of 9 have their 7 days behind them.",
@@ -439,3 +439,12 @@ def test_numbers_in_words():
     assert [percent(4, 60), percent(1, 15), percent(1, 2), percent(13, 60)] == ["6.7 %", "7 %", "50 %", "21.7 %"]
     assert [alike(1.0), alike(0.9999), alike(0.904)] == ["identical", "99 % alike", "90 % alike"]
     assert [named(["a"]), named(["a", "b"]), named(list("abcde"))] == ["a", "a and b", "a, b, c and 2 more"]
+
+
+def test_the_headline_says_when_loops_counted_once_would_alert(audited):
+    # Five idle cycles at a gap of 0 dilute one loop that gained 0.25 where it looked and nothing elsewhere: per heal 1 - 1/6, by loop 0.
+    scores = {"visible_before": 0.5, "visible_after": 0.5, "holdout_before": 0.5, "holdout_after": 0.5}
+    heals = [heal(n, loop_id="L", cycle=n) | scores for n in range(1, 6)]
+    found = audited([*heals, heal(6, loop_id="L", cycle=6) | scores | {"visible_after": 0.75}])
+    assert (round(found.efficacy.score, 4), found.efficacy.by_loop) == (0.8333, 0)
+    assert summary.verdict(found).endswith("counted by loop Efficacy would be 0.00, below 0.80.")

@@ -338,6 +338,7 @@ def test_nothing_of_the_server_but_its_thresholds_is_in_a_packet(workspace, tmp_
         ({"inputs___server__toml": b"[thresholds]\n"}, "inputs/server.toml came out different"),
         ({"manifest__json": lambda found: found | {"note": "All is well."}}, "README.md came out different"),
         ({"manifest__json": lambda found: found | {"made": {}}}, "manifest.json came out different"),
+        ({"manifest__json": lambda found: found | {"versions": {}}}, "requirements.txt came out different"),
     ],
 )
 def test_what_was_changed_in_a_packet_is_found(workspace, tmp_path, change, said):

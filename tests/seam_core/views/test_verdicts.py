@@ -17,6 +17,7 @@ from seam_core.views.verdicts import (
     chosen_entries,
     decided,
     evidence_of,
+    evidence_of_many,
     in_short,
     many,
     progress_sentence,
@@ -135,18 +136,20 @@ def test_one_decision_for_many_leaves_out_safety_regressions_and_what_one_decide
     assert many(Bulk(("h5", "h6"), 0), full.found, ANA) == Many(("h5", "h6"), "")  # reopened: to be decided again
 
 
-def test_one_decision_for_many_is_a_row_each_on_the_evidence_of_now(desk):
-    seqs = every(desk.ledger, desk.store, Many(("h1", "h3"), ""), "not_real", actor=ANA, comment="same cause")
+def test_one_decision_for_many_is_a_row_each_on_the_evidence_that_was_shown(desk):
+    shown = evidence_of_many(desk.audit, ("h1", "h3"))
+    seqs = every(desk.ledger, Many(("h1", "h3"), ""), "not_real", evidence=shown, actor=ANA, comment="same cause")
     assert seqs == [1, 2]
     assert {heal_id: one["local:ana"].comment for heal_id, one in desk.found.latest.items()} == {"h1": "same cause", "h3": "same cause"}
     assert desk.found.again == {}
-    assert every(desk.ledger, desk.store, Many(("h1", "h3"), ""), "not_real", actor=ANA, comment="same cause") == [1, 2]
+    assert every(desk.ledger, Many(("h1", "h3"), ""), "not_real", evidence=shown, actor=ANA, comment="same cause") == [1, 2]
     assert len(desk.ledger.rows()) == 2
 
 
 def test_it_can_be_undone_and_doing_that_twice_changes_nothing(desk):
     desk.say("h1", "real")
-    seqs = every(desk.ledger, desk.store, Many(("h1", "h2", "h3"), ""), "not_real", actor=ANA)
+    shown = evidence_of_many(desk.audit, ("h1", "h2", "h3"))
+    seqs = every(desk.ledger, Many(("h1", "h2", "h3"), ""), "not_real", evidence=shown, actor=ANA)
     assert undo(desk.ledger, seqs, actor=ANA) == 3
     assert {heal_id: desk.found.standing(heal_id) for heal_id in IDS[:3]} == {"h1": "real", "h2": None, "h3": None}
     n_rows = len(desk.ledger.rows())
@@ -157,7 +160,7 @@ def test_it_can_be_undone_and_doing_that_twice_changes_nothing(desk):
 def test_more_heals_than_a_person_can_stand_for_are_refused_with_nothing_written(desk, monkeypatch):
     monkeypatch.setattr(verdicts, "BULK_MAX", 2)
     with pytest.raises(TooManyError, match="at most 2 heals, and these are 3; narrow the list first"):
-        every(desk.ledger, desk.store, Many(("h1", "h2", "h3"), ""), "real", actor=ANA)
+        every(desk.ledger, Many(("h1", "h2", "h3"), ""), "real", evidence={}, actor=ANA)
     assert desk.ledger.rows() == []
 
 
