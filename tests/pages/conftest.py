@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import memory
 from seam_core.simulate import write_demo
-from tests.pages.states import BAD_LINES, HEAL, ROOT
+from tests.pages.states import BAD_LINES, HEAL, REAL, ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def demo(demo_source, tmp_path):
 @pytest.fixture
 def workspaces(demo, tmp_path):
     """Name of a state → the folder that SEAM_WORKSPACE names."""
-    made = {"demo": demo, "missing": tmp_path / "nowhere"}
+    made = {"demo": demo, "missing": tmp_path / "nowhere"} | ({"real": REAL} if REAL else {})
     logs = {
         "empty folder": None,
         "empty log": b"",

@@ -1,9 +1,14 @@
 """What the workspaces of these tests hold."""
 
 import json
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+
+# The largest real log, where a folder of real workspaces is there: SEAM_REAL_LOGS=folder.
+REAL_LOGS = os.environ.get("SEAM_REAL_LOGS")
+REAL = next(Path(REAL_LOGS).glob("**/ldb-humaneval-starcoder"), None) if REAL_LOGS else None
 HEAL = {
     "heal_id": "h_1",
     "ts": "2026-06-09T14:22:31Z",
