@@ -5,7 +5,7 @@ from __future__ import annotations
 from seam_core.axes.efficacy import DILUTED
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.settings import bounds
-from seam_core.words import AXIS_NAMES, count, listed, percent, points, signed
+from seam_core.words import AXIS_NAMES, capital, count, listed, percent, points, signed
 
 NO_HEAL = "no heal in the window"
 FOUR_SCORES = ("visible_before", "visible_after", "holdout_before", "holdout_after")
@@ -148,7 +148,7 @@ def verdict(audit: Audit) -> str:
     if unscored and counts["scored"]:
         parts.append(f"{listed(unscored)} {'is' if len(unscored) == 1 else 'are'} not scored")
     text = _sentence([*parts, *doubts(audit)])
-    return text[:1].upper() + text[1:]
+    return capital(text)
 
 
 def doubts(audit: Audit) -> list[str]:
@@ -195,7 +195,7 @@ def _empty_gains(audit: Audit) -> list[str]:
         return []
     which = "the only loop" if n_rose == 1 else f"{n_empty:,} of the {n_rose:,} loops"
     text = f"{which} whose visible score rose gained nothing held-out."
-    return [text[:1].upper() + text[1:]]
+    return [capital(text)]
 
 
 def _signal(audit: Audit) -> str:

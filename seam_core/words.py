@@ -16,6 +16,11 @@ def points(share: float) -> int:
     return int(math.copysign(math.floor(abs(share) * 100 + 0.5 + TOLERANCE), share))
 
 
+def capital(sentence: str) -> str:
+    """A sentence with a capital first letter; the rest stays as it is, ids included."""
+    return sentence[:1].upper() + sentence[1:]
+
+
 def signed(whole: int) -> str:
     """A number of points with its sign: +25, −3, 0."""
     return f"{whole:+d}".replace("-", "−") if whole else "0"

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import address, aftermath, choice, frame, surface_cases
 from seam_core import escape, summary
 from seam_core.errors import SeamError
+from seam_core.words import capital
 
 LOOKS = {
     "heals": ("Heals", aftermath.heals),
@@ -42,7 +43,7 @@ said = view.ask(summary.axis_sentences)["A"]
 if view.audit.aftermath.score is None:
     st.info(escape.plain(f"Aftermath is not scored: {said}"))
 else:
-    st.markdown(f"**{escape.plain(said[:1].upper() + said[1:])}**")
+    st.markdown(f"**{escape.plain(capital(said))}**")
 aftermath.call_for_review(view)
 aftermath.score(view)
 if aftermath.has_runs(view):

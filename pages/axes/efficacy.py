@@ -6,15 +6,16 @@ import streamlit as st
 
 from pages.parts import address, efficacy, frame, gains, leaks, widening
 from seam_core import escape, summary
+from seam_core.words import capital
 
 view = frame.view()
 scored = view.audit.efficacy
 
-said = summary.axis_sentences(view.audit)["E"]
+said = view.ask(summary.axis_sentences)["E"]
 if scored.score is None:
     st.info(escape.plain(f"Efficacy is not scored: {said}"))
 else:
-    st.markdown(f"**{escape.plain(said[:1].upper() + said[1:])}**")
+    st.markdown(f"**{escape.plain(capital(said))}**")
 
 if scored.n or scored.n_loops:
     st.header("The score as a sum", anchor=False)

@@ -6,10 +6,11 @@ import streamlit as st
 
 from pages.parts import frame, wander
 from seam_core import escape, summary
+from seam_core.words import capital
 
 view = frame.view()
 sentence = view.ask(summary.axis_sentences)["M"]
-st.markdown(f"**{escape.plain(sentence[:1].upper() + sentence[1:])}**")
+st.markdown(f"**{escape.plain(capital(sentence))}**")
 if not view.audit.counts["scored"]:
     st.info("Nothing is scored in this window. Choose a longer one, or another end, in the sidebar.")
 

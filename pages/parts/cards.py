@@ -17,7 +17,7 @@ from pages.parts.memory import Past
 from seam_core import costs, escape, summary
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.window import Window
-from seam_core.words import AXIS_NAMES, count
+from seam_core.words import AXIS_NAMES, capital, count
 
 TO_DRAW = 2  # scored windows from which a line says something
 
@@ -31,7 +31,7 @@ def show(view: View, sentences: dict[str, str]) -> dict[str, DeltaGenerator]:
             with column, st.container(border=True, height="stretch"):
                 _number_of(view, axis, before)
                 places[axis] = st.container()
-                st.text(escape.visible(_capital(sentences[axis])))
+                st.text(escape.visible(capital(sentences[axis])))
                 address.link(strip.PAGES[axis], f"Open {AXIS_NAMES[axis]}")
     return places
 
@@ -151,7 +151,3 @@ def _direction(change: float) -> dict[str, Any]:
     if not change:
         return {"delta_color": "off", "delta_arrow": "off"}
     return {"delta_color": "green", "delta_arrow": "up"} if change > 0 else {"delta_color": "red", "delta_arrow": "down"}
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

@@ -10,7 +10,7 @@ from pages.parts.figures.style import NO_BAR
 from pages.parts.findings import AREAS, COLORS
 from seam_core import escape
 from seam_core.views.dossier import Case, Dossier
-from seam_core.words import count
+from seam_core.words import capital, count
 
 RAW = 20_000  # characters of a record or text that are shown
 CASES_NAMED = 12
@@ -27,7 +27,7 @@ def head(found: Dossier) -> None:
     target = f" on {escape.code(found.changed.target)}" if found.changed.target else ""
     st.caption(f"{found.ts:%Y-%m-%d %H:%M} UTC · {loop} · {found.level_name}{target}")
     if found.sentences:
-        st.text(escape.visible("\n".join(f"{said[:1].upper()}{said[1:]}." for said in found.sentences)))
+        st.text(escape.visible("\n".join(f"{capital(said)}." for said in found.sentences)))
     elif found.in_window:
         st.text("Nothing was found against this heal.")
     else:
@@ -51,7 +51,7 @@ def _scores(found: Dossier) -> None:
     if pairs.has_points(scores.visible) or pairs.has_points(scores.held_out):
         st.plotly_chart(memory.draw(pairs.before_after, scores), key=f"scores {found.heal_id}", config=NO_BAR, alt=pairs.alt_text(scores))
     if scores.said not in found.sentences:
-        st.text(escape.visible(f"{scores.said[:1].upper()}{scores.said[1:]}."))
+        st.text(escape.visible(f"{capital(scores.said)}."))
     if found.own_score is not None:
         st.caption(f"The loop's own score for this cycle: {found.own_score:.2f}.")
 
@@ -101,7 +101,7 @@ def _more(n_cases: int) -> str:
 def _trigger(found: Dossier) -> None:
     st.subheader("Trigger", anchor=False)
     address.link("axes/signal.py", escape.code(found.signature), signature=found.signature)
-    st.text(f"{found.label[:1].upper()}{found.label[1:]}.")
+    st.text(f"{capital(found.label)}.")
     if found.evidence:
         st.code(escape.visible(found.evidence), language=None, wrap_lines=True)
     else:
@@ -110,14 +110,14 @@ def _trigger(found: Dossier) -> None:
 
 def _cost(found: Dossier) -> None:
     st.subheader("Cost and trace", anchor=False)
-    st.text(escape.visible(f"{found.spending[:1].upper()}{found.spending[1:]}."))
+    st.text(escape.visible(f"{capital(found.spending)}."))
     if found.lifted:
-        st.text(escape.visible(f"{found.lifted[:1].upper()}{found.lifted[1:]}."))
+        st.text(escape.visible(f"{capital(found.lifted)}."))
     st.text(escape.visible(f"Actor: {found.actor}" if found.actor else "No actor is logged (actor)."))
     if found.trace_url:
         st.link_button(f"Open the {escape.plain(found.trace_said)}", found.trace_url)
     else:
-        st.text(escape.visible(f"{found.trace_said[:1].upper()}{found.trace_said[1:]}."))
+        st.text(escape.visible(f"{capital(found.trace_said)}."))
 
 
 def record(found: Dossier) -> None:

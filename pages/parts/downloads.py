@@ -15,6 +15,7 @@ from seam_core.errors import SeamError
 from seam_core.ledger import ledger_file, noted
 from seam_core.packet import Asked, Made, make_packet
 from seam_core.settings import read_server_settings
+from seam_core.words import capital
 
 CONTENTS = (
     "The report, the rows behind each of its numbers, the settings, and the logs as far as they were read, with one command that computes"
@@ -95,4 +96,4 @@ def _asked(view: View, now: datetime) -> Asked:
 
 
 def _capital(sentence: str) -> str:
-    return escape.plain(f"{sentence[:1].upper()}{sentence[1:]} …")
+    return escape.plain(f"{capital(sentence)} …")

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts import address
 from seam_core import escape
 from seam_core.findings import Finding, Severity
-from seam_core.words import AXIS_NAMES
+from seam_core.words import AXIS_NAMES, capital
 
 COLORS: dict[Severity, Literal["red", "orange", "blue", "gray"]] = {"critical": "red", "high": "orange", "medium": "blue", "low": "gray"}
 AREAS = AXIS_NAMES | {"gate": "Boundary gate", "budget": "Budget"}
@@ -27,4 +27,4 @@ def show(found: Sequence[Finding]) -> None:
                 address.link("review/heals.py", escape.code(finding.heal_id), heal=finding.heal_id)
                 address.link("review/loop.py", escape.code(finding.loop_id), loop=finding.loop_id)
                 st.caption(f"{AREAS[finding.axis]} · {finding.ts:%Y-%m-%d %H:%M} UTC", width="content")
-            st.text(escape.visible("\n".join(sentence[:1].upper() + sentence[1:] + "." for sentence in finding.sentences)))
+            st.text(escape.visible("\n".join(capital(sentence) + "." for sentence in finding.sentences)))

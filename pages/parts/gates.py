@@ -16,7 +16,7 @@ from seam_core import escape
 from seam_core.views import budget, gates, issue_text
 from seam_core.views.budget import Spent
 from seam_core.views.gates import Block, Broken, Stopped
-from seam_core.words import count, cut, named
+from seam_core.words import capital, count, cut, named
 
 HEAL = "review/heals.py"
 KINDS = {"safety_instruction": "safety instruction", "tool_permission": "tool permission", "escalation_rule": "escalation rule"}
@@ -109,7 +109,7 @@ def _offer(one: Stopped | None, name: str) -> str:
 def _one(broken: Broken) -> None:
     """One protected block, and what is left of it."""
     st.markdown(f"**Block** {escape.code(broken.block_id)}, {KINDS[broken.kind]} for {_target(broken.target)}")
-    st.text(f"{broken.sentence[:1].upper()}{broken.sentence[1:]}.")
+    st.text(f"{capital(broken.sentence)}.")
     if broken.text is not None and broken.passage is not None:
         diff.show(
             broken.text,

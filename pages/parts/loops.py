@@ -12,7 +12,7 @@ from seam_core import escape
 from seam_core.views import loop_texts, loop_words, loops
 from seam_core.views.loop import Story
 from seam_core.views.loop_texts import Pair
-from seam_core.words import count, cut
+from seam_core.words import capital, count, cut
 
 WHEN = st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone="UTC")
 STRETCH = 100  # cycles that one chart shows
@@ -112,7 +112,7 @@ def compare(view: View, told: Story, pair: Pair | None) -> None:
     _choose_pair(told, pair)
     later = told.taken[pair.later - 1]
     earlier = told.taken[pair.earlier - 1] if pair.earlier else None
-    st.text(escape.visible(f"{_capital(later.name)}: {later.said}."))
+    st.text(escape.visible(f"{capital(later.name)}: {later.said}."))
     found = view.ask(loop_texts.texts, later.heal_id, pair.base, earlier.heal_id if earlier else None)
     for note in found.notes:
         st.info(escape.plain(note))
@@ -223,7 +223,3 @@ def issue(view: View, told: Story) -> None:
     copying.offer(
         view.ask(loop_words.loop_issue, told.loop_id, link=address.permalink("loop", loop=told.loop_id, pair=address.get("pair")))
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

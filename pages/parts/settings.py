@@ -24,7 +24,7 @@ def in_force(view: View) -> None:
     """Every threshold, those that somebody set first."""
     found = thresholds_in_force(view.resolved, read_server_settings())
     changed = [one for one in found if not one.is_default]
-    loosened = summary.loosened(view.audit)
+    loosened = view.ask(summary.loosened)
     st.text(_how_many(len(changed), len(found)))
     for sentence in loosened:
         st.warning(escape.plain(f"Looser than the default: {sentence}"))

@@ -34,6 +34,7 @@ from seam_core.words import count, cut, named
 MANIFEST_MAX = 16 * 2**20  # bytes
 CHUNK = 2**20
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+NOT_PLAIN = 0x1 | 0x20 | 0x40  # flags of a zip member that is encrypted or patched, which `zipfile` cannot read
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,14 @@ def verify_packet(path: Path, *, logs: Path | None = None) -> Verdict:
     """
     try:
         with zipfile.ZipFile(path) as packed, tempfile.TemporaryDirectory(prefix="seam-packet-") as folder:
-            if any(one.compress_type not in METHODS for one in packed.infolist()):
+            if any(one.compress_type not in METHODS or one.flag_bits & NOT_PLAIN for one in packed.infolist()):
                 raise PacketError(f"{path}: is packed in a way that no evidence packet is")
             manifest = _manifest(packed, path)
             for one in manifest.inputs:
                 if one.sha256 is not None:
                     _lay_out(packed, one, Path(folder), logs)
             return _compare(packed, manifest, Path(folder))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise PacketError(f"{path}: is no zip file, or a damaged one ({error})") from None
     except OSError as error:
         raise PacketError(f"{path}: cannot be read ({error.strerror or error})") from None

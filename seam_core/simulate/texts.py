@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from seam_core.simulate import words
+from seam_core.words import capital
 
 T = TypeVar("T")
 
@@ -42,10 +43,6 @@ def _fill(rng: random.Random, phrase: str) -> str:
         tool=pick(rng, words.TOOLS),
         team=pick(rng, words.TEAMS),
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 LINE_SHAPES = (
@@ -87,7 +84,7 @@ def instruction_line(rng: random.Random) -> str:
             ("n", ("5", "8", "12", "20", "35", "60 s", "2 per hour")),
         )
     }
-    capitals = {name.capitalize(): _capital(parts[name]) for name in ("action", "reason", "metric", "team")}
+    capitals = {name.capitalize(): capital(parts[name]) for name in ("action", "reason", "metric", "team")}
     return pick(rng, LINE_SHAPES).format(**parts, **capitals)
 
 
@@ -130,7 +127,7 @@ def case_text(rng: random.Random) -> str:
         numbers["k"] += between(rng, 1, 60)
         filled[slot] = phrase.format(**parts, **numbers)
     parts |= filled | {"place": pick(rng, words.PLACES)}
-    text = _capital(pick(rng, CASE_SHAPES).format(**parts))
+    text = capital(pick(rng, CASE_SHAPES).format(**parts))
     n_words = len(text.split())
     return text if 30 <= n_words <= 80 else case_text(rng)
 

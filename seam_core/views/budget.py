@@ -11,7 +11,7 @@ from seam_core.lines import BOM
 from seam_core.report import Audit
 from seam_core.scope import Scope
 from seam_core.views.filters import Filters
-from seam_core.words import count
+from seam_core.words import capital, count
 
 ROWS_SHOWN = 2_000  # heals listed; the packet has all
 PER_DECADE = 10  # bars for a factor of ten
@@ -145,7 +145,7 @@ def in_words(found: Ratios, audit: Audit) -> str:
     )
     over += [f"{count(found.elevated, 'heal')} over {low:g} times"] if found.elevated else []
     told = "; ".join(over) or f"no heal went over {low:g} times the task's own tokens"
-    return f"{told[:1].upper()}{told[1:]}. The median is {found.median:.1f} times, the largest {found.largest:,.1f}."
+    return f"{capital(told)}. The median is {found.median:.1f} times, the largest {found.largest:,.1f}."
 
 
 def _rows(scope: Scope, which: str, filters: Filters) -> tuple[Spent, ...]:

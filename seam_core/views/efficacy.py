@@ -9,7 +9,7 @@ from seam_core import costs
 from seam_core.report import Audit
 from seam_core.settings import Settings
 from seam_core.summary import FOUR_SCORES, score_text
-from seam_core.words import count, listed, percent, points
+from seam_core.words import capital, count, listed, percent, points
 
 TOLERANCE = 1e-9
 
@@ -120,7 +120,7 @@ def cost(audit: Audit) -> Cost:
     """What a real point cost, and how much was spent where held-out scores did not gain one."""
     per_point = costs.cost_per_real_point(audit)
     said = costs.cost_sentence(audit)
-    sentences = [f"{said[:1].upper()}{said[1:]}."]
+    sentences = [f"{capital(said)}."]
     tokens, idle_tokens, n_loops, n_idle = audit.scope.one(SPENT)
     if tokens and n_idle:
         share = f"{percent(round(idle_tokens), round(tokens))} of them" if idle_tokens < tokens else "all of them"

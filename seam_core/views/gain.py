@@ -8,7 +8,7 @@ from seam_core.findings import gap_sentence, split_gap_sentence
 from seam_core.report import Audit
 from seam_core.summary import FOUR_SCORES
 from seam_core.views.gains import COLUMNS, Each, Item, sql_of
-from seam_core.words import count, cut, listed
+from seam_core.words import capital, count, cut, listed
 
 ONE = f"with items as ({{items}}) select {COLUMNS} from items where id = $id"
 # One visible pair on all of a loop's heals is the loop's, and may stand beside the loop's held-out pair.
@@ -47,7 +47,7 @@ def tell(audit: Audit, each: Each, item: Item) -> str:
         is_loops_own = audit.scope.one(ONE_PAIR, loop_id=item.loop_id)[0] == 1
         said = gap_sentence(visible, held_out, whole_loop=True) if is_loops_own else split_gap_sentence(visible, held_out)
     said = said or "to a point, the held-out score gained as much or more"
-    return f"{said[:1].upper()}{said[1:]}."
+    return f"{capital(said)}."
 
 
 def _absent_heal(audit: Audit, name: str) -> str:

@@ -8,16 +8,15 @@ from __future__ import annotations
 from datetime import datetime
 
 from seam_core.findings import gap_sentence, split_gap_sentence
-from seam_core.gates import broken_blocks
 from seam_core.report import Audit
 from seam_core.scope import Scope
 from seam_core.views import queue, record
-from seam_core.views.dossier import Case, Changed, Dossier, Earlier, Pair, Revisit, Scores, Stopped, Surface
+from seam_core.views.dossier import Case, Changed, Dossier, Pair, Revisit, Scores, Stopped, Surface
+from seam_core.views.earlier import earlier_text
 from seam_core.views.issue_text import LEVELS, NoSuchHealError
 from seam_core.words import alike, count, cut, listed, signed, times
 from seam_core.words import points as whole_points
 
-EARLIER_TRIED = 20  # earlier texts of a target looked at for one that the boundary gate let through
 OUTSIDE = "the heal lies outside the window shown"
 
 HEAL = """
@@ -42,13 +41,6 @@ select position, n_cycles, before, after from cycles where heal_id = $heal_id
 # Whether the loop's heals all carry one visible pair: then that pair is the loop's, and may stand beside the loop's held-out pair.
 LOOPS_OWN = "select count(distinct (visible_before, visible_after)) = 1 from heals where loop_id = $loop_id"
 
-EARLIER = """
-select row, heal_id, ts, loop_id, cycle from heals anti join blocked using (row)
-where target = $target and has_after_text and (ts, heal_id) < ($ts, $heal_id)
-order by ts desc, heal_id desc
-limit $n
-"""
-BLOCKS = "select id, kind, text from protected where target in ('*', $target) order by id"
 STOPPED = "select protected_id, kind, protected_text from blocked_rows where heal_id = $heal_id order by protected_id"
 
 RUNS = """
@@ -164,18 +156,8 @@ def _changed(scope: Scope, heal: tuple[str, datetime, str | None], *, has_text: 
     text = scope.text(row)
     if target is None:
         return Changed(None, text, None, "the record names no target, so no earlier text can be looked for")
-    earlier = _earlier(scope, heal_id, ts, target)
+    earlier = earlier_text(scope, target, ts, heal_id)
     return Changed(target, text, earlier, None if earlier else "the log holds no earlier text of this target")
-
-
-def _earlier(scope: Scope, heal_id: str, ts: datetime, target: str) -> Earlier | None:
-    """The newest earlier text of the target that took effect: what the boundary gate stops never did, looked at by the gate or not."""
-    blocks = [(block, text, " ".join(text.split())) for block, _, text in scope.query(BLOCKS, target=target) if text is not None]
-    for row, earlier, moment, loop_id, cycle in scope.query(EARLIER, target=target, ts=ts, heal_id=heal_id, n=EARLIER_TRIED):
-        text = scope.text(row) or ""
-        if next(broken_blocks(text, blocks), None) is None:
-            return Earlier(earlier, moment, loop_id, cycle, text)
-    return None
 
 
 def _surface(scope: Scope, heal_id: str, *, inside: bool, blocked: bool) -> tuple[Surface | None, str | None]:

@@ -19,7 +19,8 @@ from seam_core.errors import SeamError
 from seam_core.gates import Gate
 from seam_core.report import Audit
 from seam_core.scope import Scope, open_scope
-from seam_core.views.loop_cycles import Cycle, Measured, Revisit, read_cycles, read_revisits
+from seam_core.views.loop_cycles import Cycle, read_cycles, read_revisits
+from seam_core.views.loop_events import Measured, Revisit
 from seam_core.window import Window
 from seam_core.words import cut, points
 

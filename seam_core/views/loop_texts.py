@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from seam_core.gates import broken_blocks
 from seam_core.report import Audit
 from seam_core.scope import Scope
 from seam_core.views import worddiff
+from seam_core.views.earlier import earlier_text
 from seam_core.views.loop import Story
 from seam_core.views.loop_cycles import Cycle
 from seam_core.words import alike, count, cut
 
-EARLIER_TRIED = 20  # earlier texts of a target looked at for one that the boundary gate let through
 RETURNS_OFFERED = 3  # of one cycle, beside the other things that it can be compared with
 SHORT_DIFFS = 60  # cycles whose change a chart tells in short
 SHORT_TEXT = 20_000  # characters of a text up to which it is told in short
@@ -33,13 +32,6 @@ _PAIR = re.compile(r"(start|certified|[1-9]\d{0,8})-([1-9]\d{0,8})", re.ASCII)
 
 HEAL = "select row, ts, heal_id, loop_id, target, has_after_text from heals where heal_id = $heal_id"
 FIRST = "select ts, heal_id from heals where loop_id = $loop_id order by ts, heal_id limit 1"
-EARLIER = """
-select row, heal_id, ts, loop_id from heals anti join blocked using (row)
-where target = $target and has_after_text and (ts, heal_id) < ($ts, $heal_id)
-order by ts desc, heal_id desc
-limit $n
-"""
-BLOCKS = "select id, text from protected where target in ('*', $target) order by id"
 BETWEEN = """
 select count(*), count(distinct loop_id), min(loop_id) from heals anti join blocked using (row)
 where target = $target and has_after_text and loop_id <> $loop_id
@@ -183,29 +175,15 @@ def steps(told: Story, first: int = 1, last: int | None = None) -> tuple[tuple[i
     return tuple(found)
 
 
-def text_in_force(scope: Scope, target: str, moment: datetime, heal_id: str = "") -> tuple[str, str, datetime, str] | None:
-    """(text, heal, time, loop) of a target's newest text before a moment that the boundary gate lets through; None if there is none."""
-    blocks = scope.query(BLOCKS, target=target)
-    if any(text is None for _, text in blocks):
-        return None
-    folded = [(block, text, " ".join(text.split())) for block, text in blocks]
-    for row, earlier, ts, loop_id in scope.query(EARLIER, target=target, ts=moment, heal_id=heal_id, n=EARLIER_TRIED):
-        text = scope.text(row) or ""
-        if next(broken_blocks(text, folded), None) is None:
-            return text, earlier, ts, loop_id
-    return None
-
-
 def _against_start(scope: Scope, new: str, label: str, *, loop_id: str, target: str | None) -> Texts:
     if target is None:
         return Texts(None, new, "", label, why="This cycle names no target (change.target), so no earlier text of it can be looked for.")
     first_ts, first_id = scope.one(FIRST, loop_id=loop_id)
-    found = text_in_force(scope, target, first_ts, first_id)
+    found = earlier_text(scope, target, first_ts, first_id)
     if found is None:
         why = f"The log holds no text of {cut(target)} from before this loop. All of this text is new to it."
         return Texts(None, new, "", label, why=why)
-    text, earlier, ts, other = found
-    return Texts(text, new, f"before the loop: {cut(earlier)} of {cut(other)}, {ts:%Y-%m-%d %H:%M} UTC", label)
+    return Texts(found.text, new, f"before the loop: {cut(found.heal_id)} of {cut(found.loop_id)}, {found.ts:%Y-%m-%d %H:%M} UTC", label)
 
 
 def _between(scope: Scope, loop_id: str, target: str | None, start: tuple[datetime, str], end: tuple[datetime, str]) -> list[str]:

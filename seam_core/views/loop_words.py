@@ -8,7 +8,7 @@ from seam_core.findings import gap_sentence
 from seam_core.report import Audit
 from seam_core.views import issue_text
 from seam_core.views.loop import Story, Sum, story
-from seam_core.views.loop_cycles import BASES
+from seam_core.views.loop_events import BASES
 from seam_core.views.loop_texts import previous
 from seam_core.words import count, listed, points, signed
 

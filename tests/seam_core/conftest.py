@@ -36,9 +36,14 @@ class Ran:
 def cli(capsys, monkeypatch):
     """Call the command line in this process."""
     monkeypatch.delenv("SEAM_SETTINGS", raising=False)
+    return caller(main, capsys)
+
+
+def caller(command, capsys):
+    """Calls a command with its arguments in this process and says how it ended."""
 
     def call(*arguments):
-        code = main([str(argument) for argument in arguments])
+        code = command([str(argument) for argument in arguments])
         sys.stdout.flush()
         return Ran(code, *capsys.readouterr())
 

@@ -14,7 +14,7 @@ import pytest
 from seam_core.__main__ import COMMANDS, main
 from seam_core.cli import main as report_main
 from seam_core.ledger import Ledger, local_actor, verify
-from tests.seam_core.conftest import Ran
+from tests.seam_core.conftest import caller
 from tests.seam_core.ledgers import ANA, Clock, files_in, handed, opened_by_force
 from tests.seam_core.workspaces import failure, heal, json_lines, run, write
 
@@ -25,13 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def seam(capsys, monkeypatch):
     """Call ``python -m seam_core`` in this process."""
     monkeypatch.delenv("SEAM_SETTINGS", raising=False)
-
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        sys.stdout.flush()
-        return Ran(code, *capsys.readouterr())
-
-    return call
+    return caller(main, capsys)
 
 
 @pytest.fixture

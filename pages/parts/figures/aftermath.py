@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 import plotly.graph_objects as go
 
-from pages.parts.figures.style import BLUE, GREEN, GREY, MEDIUM, ORANGE, PINK, SMALL, VERMILION, draw_threshold, lay_out
-from seam_core import escape
+from pages.parts.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    MEDIUM,
+    ORANGE,
+    PINK,
+    SMALL,
+    VERMILION,
+    draw_threshold,
+    hover_name,
+    hover_time,
+    lay_out,
+)
 from seam_core.views.case_drift import DriftMark, DriftSeries
 from seam_core.views.case_history import History, Seen
 from seam_core.views.cases import Mark
-from seam_core.words import count, cut
+from seam_core.words import count
 
-NAME_LENGTH = 60  # characters of an id in a hover
 NAMED_CERTIFICATIONS = 4  # flags with their words; more would overlap
 
 
@@ -72,7 +81,7 @@ def drift(series: DriftSeries) -> go.Figure:
         figure.add_vline(x=flag.ts, line={"color": GREEN, "width": 2, "dash": "dot"})
         if len(series.certifications) - at <= NAMED_CERTIFICATIONS:
             figure.add_annotation(
-                x=flag.ts, y=1, yref="paper", text=_name(flag.label), showarrow=False, xanchor="left", font={"color": GREEN}
+                x=flag.ts, y=1, yref="paper", text=hover_name(flag.label), showarrow=False, xanchor="left", font={"color": GREEN}
             )
     draw_threshold(figure, 100 * series.line, words=f"RECERTIFY from {100 * series.line:g} %")
     lay_out(figure, height=MEDIUM, x_title="full run (UTC)", y_title="cases off the baseline (%)")
@@ -124,26 +133,17 @@ def _score_said(mark: Mark) -> str:
     worst = f"<br>the worst of {count(mark.n_heals, 'heal')} then" if mark.n_heals > 1 else ""
     safety = f", {count(mark.n_safety, 'safety case')} among them" if mark.n_safety else ""
     broke = f"broke {mark.n_regressed:,} of {count(mark.n_cases, 'case')}{safety}; fixed {mark.n_fixed:,}"
-    return f"{_name(mark.heal_id)}, {_when(mark.ts)}<br>{broke}<br>A of the heal {mark.a_heal:.2f}{worst}"
+    return f"{hover_name(mark.heal_id)}, {hover_time(mark.ts)}<br>{broke}<br>A of the heal {mark.a_heal:.2f}{worst}"
 
 
 def _drift_said(mark: DriftMark) -> str:
-    after = f"<br>after heal {_name(mark.heal_id)}" if mark.heal_id else ""
+    after = f"<br>after heal {hover_name(mark.heal_id)}" if mark.heal_id else ""
     differ = f"{mark.n_differ:,} of {count(mark.n_cases, 'case')} off the baseline"
-    return f"{_name(mark.run_id)}, {_when(mark.ts)}{after}<br>{differ}: {mark.n_worse:,} worse, {mark.n_better:,} better"
+    return f"{hover_name(mark.run_id)}, {hover_time(mark.ts)}{after}<br>{differ}: {mark.n_worse:,} worse, {mark.n_better:,} better"
 
 
 def _seen_said(one: Seen) -> str:
-    heal = f" {_name(one.heal_id)}" if one.heal_id else ""
+    heal = f" {hover_name(one.heal_id)}" if one.heal_id else ""
     change = " after the change" if one.has_changed else ""
     quiet = "<br>no heal since the run compared with" if one.has_changed and one.is_quiet else ""
-    return f"{'pass' if one.passed else 'fail'}{change}, {_when(one.ts)}<br>{one.phase}{heal}<br>{_name(one.run_id)}{quiet}"
-
-
-def _name(text: str) -> str:
-    """An id as Plotly may read it: cut, invisible signs written out, no markup."""
-    return html.escape(escape.visible(cut(text, NAME_LENGTH)))
-
-
-def _when(ts: datetime) -> str:
-    return f"{ts:%Y-%m-%d %H:%M}"
+    return f"{'pass' if one.passed else 'fail'}{change}, {hover_time(one.ts)}<br>{one.phase}{heal}<br>{hover_name(one.run_id)}{quiet}"

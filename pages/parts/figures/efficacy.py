@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from datetime import datetime
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.parts.figures.style import BLUE, GREEN, GREY, LARGE, MEDIUM, ORANGE, PINK, VERMILION, draw_threshold, lay_out
-from seam_core import escape
+from pages.parts.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    LARGE,
+    MEDIUM,
+    ORANGE,
+    PINK,
+    VERMILION,
+    draw_threshold,
+    hover_name,
+    hover_time,
+    lay_out,
+)
 from seam_core.views.gains import Cell, Cells, Each, Moment, Series
 from seam_core.views.resolution import Resolution, points_said
 from seam_core.views.widening import Look
 from seam_core.words import count
 
 SHADE = "rgba(213, 94, 0, 0.18)"
-NAME_LENGTH = 60  # characters of an id in a hover
 MARK, MARK_MAX = 9, 24  # px of a mark that stands for one item, and for the most
 LOOP_TICKS = 8  # numbers under the loops of the widening test
 TOLERANCE = 1e-9
@@ -106,7 +116,7 @@ def widening_loops(look: Look, *, gap_max: float, extent: tuple[float, float]) -
         marker={"symbol": "diamond", "size": 9, "color": BLUE},
         customdata=[loop.loop_id for loop in look.loops],
         text=[
-            f"{_name(loop.loop_id)}<br>until {_when(loop.ts)}<br>mean gap {points_said(round(100 * loop.gap))} points"
+            f"{hover_name(loop.loop_id)}<br>until {hover_time(loop.ts)}<br>mean gap {points_said(round(100 * loop.gap))} points"
             for loop in look.loops
         ],
         hovertemplate="%{text}<extra></extra>",
@@ -248,28 +258,20 @@ def _extent(cells: Sequence[Cell]) -> tuple[float, float]:
 
 def _moment_said(one: Moment, exam: Resolution) -> str:
     whose = "<br>(held-out measured once for its whole loop)" if one.whole_loop else ""
-    return f"{_name(one.id or '')}<br>{_when(one.ts)}<br>{_gains_said(one.visible_gain, one.holdout_gain, exam)}{whose}"
+    return f"{hover_name(one.id or '')}<br>{hover_time(one.ts)}<br>{_gains_said(one.visible_gain, one.holdout_gain, exam)}{whose}"
 
 
 def _mean_said(one: Moment, exam: Resolution, each: Each) -> str:
     counted = f"mean truth gap {points_said(exam.gap(one.truth_gap, 0))}, as E counts it"
-    return f"from {_when(one.ts)}<br>means of {count(one.n, each)}<br>{_gains_said(one.visible_gain, one.holdout_gain, exam)}<br>{counted}"
+    gains = _gains_said(one.visible_gain, one.holdout_gain, exam)
+    return f"from {hover_time(one.ts)}<br>means of {count(one.n, each)}<br>{gains}<br>{counted}"
 
 
 def _cell_said(cell: Cell, exam: Resolution, each: Each) -> str:
-    who = _name(cell.newest) if cell.n == 1 else f"{count(cell.n, each)}, newest {_name(cell.newest)}"
+    who = hover_name(cell.newest) if cell.n == 1 else f"{count(cell.n, each)}, newest {hover_name(cell.newest)}"
     return f"{who}<br>{_gains_said(cell.visible_gain, cell.holdout_gain, exam)}<br>E {cell.e:.2f}"
 
 
 def _gains_said(visible: float, held_out: float, exam: Resolution) -> str:
     gap = points_said(exam.gap(visible, held_out))
     return f"visible {points_said(exam.visible(visible))}, held-out {points_said(exam.held_out(held_out))}: gap {gap} points"
-
-
-def _when(ts: datetime) -> str:
-    return f"{ts:%Y-%m-%d %H:%M} UTC"
-
-
-def _name(text: str) -> str:
-    """An agent's word in a hover, which reads a bit of HTML."""
-    return html.escape(escape.visible(" ".join(text.split()), length=NAME_LENGTH))

@@ -13,7 +13,8 @@ from plotly.subplots import make_subplots
 from pages.parts.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, SMALL, VERMILION, draw_threshold, lay_out
 from seam_core import escape
 from seam_core.views.loop import Arc, Story, most_alike
-from seam_core.views.loop_cycles import BASES, KINDS, Cycle, Kind
+from seam_core.views.loop_cycles import Cycle
+from seam_core.views.loop_events import BASES, KINDS, Kind
 from seam_core.views.loop_texts import Pair, previous
 from seam_core.words import alike, count, cut, signed, times
 from seam_core.words import points as whole_points

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from datetime import timedelta
 
 import plotly.graph_objects as go
 
-from pages.parts.figures.style import BLUE, GREY, ORANGE, VERMILION, draw_threshold, lay_out
-from seam_core import escape
+from pages.parts.figures.style import BLUE, GREY, ORANGE, VERMILION, draw_threshold, hover_name, lay_out
 from seam_core.views.signal import Back, days_in_words
 from seam_core.views.signal_timeline import Healed, Timeline
 
 LANE = 46  # px a signature
 BELOW = 0.3  # failures stand below the heals of their lane
-NAME_LENGTH = 70  # characters of a signature over its lane
 HEALS = (  # label → name in the legend, colour, symbol
     (True, "heal, labelled real", BLUE, "circle"),
     (False, "heal, labelled not real", VERMILION, "x"),
@@ -55,7 +52,7 @@ def timeline(found: Timeline, *, has_failures: bool) -> go.Figure:
         )
     for at, lane in enumerate(found.lanes):
         figure.add_annotation(
-            text=_name(lane.signature), x=0, xref="paper", xanchor="left", y=-at, yshift=17, showarrow=False, font={"size": 12}
+            text=hover_name(lane.signature), x=0, xref="paper", xanchor="left", y=-at, yshift=17, showarrow=False, font={"size": 12}
         )
     if found.until > found.stop:
         draw_threshold(figure, found.stop.timestamp() * 1000, words="window ends", vertical=True)
@@ -126,9 +123,5 @@ def _hover(one: Healed) -> str:
     said = {True: "labelled real", False: "labelled not real", None: "no label"}[one.label]
     source = f" by {one.source}" if one.source else ""
     late = "" if one.inside else ", after the window"
-    return f"{one.ts:%Y-%m-%d %H:%M} heal {_name(one.heal_id)}<br>{_name(one.loop_id)}, cycle {one.cycle:,}<br>{said}{source}{late}"
-
-
-def _name(text: str) -> str:
-    """An agent's words for Plotly, which reads a little HTML."""
-    return html.escape(escape.visible(" ".join(text.split()), length=NAME_LENGTH))
+    where = f"{hover_name(one.heal_id)}<br>{hover_name(one.loop_id)}, cycle {one.cycle:,}"
+    return f"{one.ts:%Y-%m-%d %H:%M} heal {where}<br>{said}{source}{late}"

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import html
+from datetime import datetime
+
 import plotly.graph_objects as go
+
+from seam_core import escape
 
 BLUE, ORANGE, GREEN, PINK, SKY, VERMILION = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 GREY = "#7A828A"
 NO_BAR = {"displayModeBar": False}
 SMALL, MEDIUM, LARGE = 140, 220, 400  # heights, px
+NAME_LENGTH = 60  # characters of an id in a hover
 
 
 def lay_out(figure: go.Figure, *, height: int = MEDIUM, x_title: str = "", y_title: str = "", legend: bool = False) -> None:
@@ -32,3 +38,13 @@ def draw_threshold(figure: go.Figure, value: float, *, words: str = "", vertical
         figure.add_vline(x=value, line=line, **note)
     else:
         figure.add_hline(y=value, line=line, **note)
+
+
+def hover_name(text: str) -> str:
+    """An agent's words for Plotly, which reads a bit of HTML: on one line, cut, invisible signs written out, no markup."""
+    return html.escape(escape.visible(" ".join(text.split()), length=NAME_LENGTH))
+
+
+def hover_time(ts: datetime) -> str:
+    """A moment in a hover."""
+    return f"{ts:%Y-%m-%d %H:%M} UTC"

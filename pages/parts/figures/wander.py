@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 
 import plotly.graph_objects as go
 
-from pages.parts.figures.style import BLUE, GREY, ORANGE, PINK, VERMILION, lay_out
-from seam_core import escape
+from pages.parts.figures.style import BLUE, GREY, ORANGE, PINK, VERMILION, hover_name, lay_out
 from seam_core.views.wander import Curve, Cycle, Sheet
 from seam_core.words import alike
 
 HEIGHT = 150  # px
-ID_LENGTH = 60
 MARKS: tuple[tuple[str, str, str, int, Callable[[Cycle], bool]], ...] = (  # name, colour, symbol, size, which cycles
     ("dip", VERMILION, "triangle-down", 10, lambda one: one.is_dip),
     ("idle", ORANGE, "square-open", 11, lambda one: one.back_to is not None and one.idle),
@@ -57,7 +54,7 @@ def curve(found: Curve, sheet: Sheet, *, depth_cap: int) -> go.Figure:
 
 
 def _hover(one: Cycle) -> str:
-    parts = [f"cycle {one.cycle:,}: {one.value:.3g}", html.escape(escape.visible(" ".join(one.heal_id.split()), length=ID_LENGTH))]
+    parts = [f"cycle {one.cycle:,}: {one.value:.3g}", hover_name(one.heal_id)]
     parts += ["a step down"] if one.is_dip else []
     if one.back_to is not None:
         back = "the text of the cycle before, unchanged" if one.idle else f"back to the text at position {one.back_to:,}"

@@ -8,7 +8,7 @@ import pytest
 from seam_core.views import loop_texts, loop_words
 from seam_core.views.filters import Filters
 from seam_core.views.loop import Arc, NoSuchLoopError, Still, arcs_of, story
-from seam_core.views.loop_cycles import Revisit
+from seam_core.views.loop_events import Revisit
 from seam_core.views.loop_texts import Pair, bases, choices, first_pair, parse_pair, previous, texts
 from seam_core.views.loops import worst_loops
 from tests.seam_core.workspaces import at, audited, failure, four, heal, loop, write
