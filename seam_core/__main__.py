@@ -13,6 +13,7 @@ from seam_core.commandline import new_app, run
 
 PROGRAM = "python -m seam_core"
 COMMANDS = {
+    "baseline": "seam_core.baseline.command",
     "ledger": "seam_core.ledger.command",
     "packet": "seam_core.packet.command",
 }

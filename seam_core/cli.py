@@ -61,12 +61,12 @@ def _report_command(
     server = read_server_settings()
     resolved = resolve(workspace.settings_file, flags=chosen, server=server)
     moment = parse_end(now) if now is not None else clock()
-    store = Store(workspace, now=moment, tell=_progress())
+    ledger = ledger_file(workspace.folder, server)
+    store = Store(workspace, now=moment, tell=_progress(), ledger=ledger)
     store.refresh()
     if rejects:
         _write_rejects(store, rejects)
     found = audit(store, window_of(store, span=window, as_of=as_of), resolved, require=required)
-    ledger = ledger_file(workspace.folder, server)
     if packet:
         _write_packet(found, packet, span=window, now=moment, server=server, flags=chosen, require=required, ledger=ledger)
     _print(to_json(found, ledger=noted(ledger)) if output == "json" else to_markdown(found))

@@ -136,12 +136,22 @@ def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str
             **_without(asdict(e), "trend", "contamination", "n_loops"),
             "trend": {"state": e.trend.state, "rise": e.trend.rise, "p": e.trend.p},
         },
-        "aftermath": {**_without(asdict(a), "mean", "drift"), "anchored_drift": a.drift.anchored, "drift_run": a.drift.run},
+        "aftermath": {
+            **_without(asdict(a), "mean", "drift"),
+            "anchored_drift": a.drift.anchored,
+            "drift_run": a.drift.run,
+            **_baseline(found),
+        },
         "monotonicity": _without(asdict(m), "basis"),
         "settings": {**found.settings.changed(), "digest": found.digest},
         **({} if ledger is None else {"ledger": ledger}),
     }
     return {key: _plain(value) for key, value in parts.items()}
+
+
+def _baseline(found: Audit) -> dict[str, Any]:
+    """The version that the drift is measured against, once the ledger holds one."""
+    return {"baseline_version": found.aftermath.drift.version} if found.scope.store.versions else {}
 
 
 def to_json(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> str:

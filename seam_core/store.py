@@ -20,10 +20,13 @@ import duckdb
 import msgspec
 
 from seam_core import duplicates
+from seam_core.baseline.copies import copy_state
+from seam_core.baseline.versions import Version, Versions, read_versions
 from seam_core.certified import Certified, read_certified
 from seam_core.errors import UnreadableLogError
 from seam_core.files import open_log, stat_log
 from seam_core.judge import Reject, latest_time
+from seam_core.ledger import Ledger, LedgerError
 from seam_core.lines import LogFile
 from seam_core.loading import Loader
 from seam_core.logstate import LogState
@@ -53,8 +56,12 @@ class Store:
     so that a refresh never moves the ground under it.
     """
 
-    def __init__(self, workspace: Workspace, *, now: datetime, tell: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, *, now: datetime, tell: Callable[[str], None] | None = None, ledger: Path | None = None
+    ) -> None:
         self.workspace = workspace
+        self.ledger = Ledger(ledger) if ledger else None  # where baselines are read from, once it holds one
+        self.versions = Versions()
         self.version = 0
         self.lock = threading.RLock()
         self.states = {log.table: LogState(log) for log in LOGS}
@@ -95,6 +102,11 @@ class Store:
             if baseline != self.certified:
                 notes += [f"{CERTIFIED_FILE} changed"] if self.version else []
                 self.certified = baseline
+                self._fill_certified()
+            versions = self._read_versions()
+            if (versions.head, versions.fault) != (self.versions.head, self.versions.fault):
+                notes += ["the certified baseline changed"] if self.version else []
+                self.versions = versions
                 self._fill_certified()
             shape = [state.shape for state in self.states.values()]
             result = Refresh(added, tuple(notes), bool(notes) or shape != self._shape)
@@ -142,6 +154,18 @@ class Store:
                 found.append(f"{state.file.path.name} counts as missing: {lines}")
         return found + [note for state in self.states.values() if state.file for note in state.file.notes]
 
+    @property
+    def baselines(self) -> tuple[Version, ...]:
+        """Every version of the baseline: those of the ledger, or else certified.json as version 1."""
+        if self.versions or self.certified.outcomes is None:
+            return self.versions.all
+        return (Version(1, self.certified.outcomes),)
+
+    def baseline_notes(self) -> list[str]:
+        """What a reader must know of certified.json and the ledger, once that holds a certification."""
+        state = copy_state(self.versions, self.certified)
+        return [sentence for sentence in (state.sentence, self.versions.fault) if sentence]
+
     def digest(self) -> str:
         """sha256 over what was read, the same for any order of lines. It notices change; it does not prove its absence."""
         con = self.cursor()
@@ -149,7 +173,8 @@ class Store:
         for log in LOGS:
             found = con.execute(f"select count(*), sum(digest) from {log.table}_rows where kept").fetchall()[0]
             parts.append(f"{log.table}:{found}")
-        return hashlib.sha256("\n".join([*parts, self.certified.digest]).encode()).hexdigest()
+        decided = [self.versions.head] if self.versions.head else []
+        return hashlib.sha256("\n".join([*parts, self.certified.digest, *decided]).encode()).hexdigest()
 
     def lines(self, table: str, rows: Iterable[int]) -> Iterator[bytes]:
         """Each row's line as it was written, in the order asked for."""
@@ -269,8 +294,23 @@ class Store:
     def _loader(self, con: duckdb.DuckDBPyConnection, log: Log) -> Loader:
         return Loader(self._con, con, f"stage_{log.table}", latest_time(self._now), self._tell)
 
+    def _read_versions(self) -> Versions:
+        """The versions in the ledger; those known before when it cannot be read now, which the report says under ``ledger``."""
+        try:
+            return read_versions(self.ledger, known=self.versions) if self.ledger else self.versions
+        except LedgerError:
+            return self.versions
+
     def _fill_certified(self) -> None:
-        self._con.execute("create or replace table certified (case_id varchar, passed boolean)")
-        pairs = list((self.certified.outcomes or {}).items())
-        columns = {"cases": [case for case, _ in pairs], "passed": [passed for _, passed in pairs]}
-        self._con.execute("insert into certified select unnest($cases::varchar[]), unnest($passed::boolean[])", columns)
+        """Make ``certified`` (the newest baseline), ``baselines`` (case by case, every version) and ``baseline_versions`` (their runs)."""
+        run = self._con.execute
+        run("create or replace table baselines (version integer, case_id varchar, passed boolean)")
+        run("create or replace table baseline_versions (version integer, run_ts timestamptz, run_id varchar)")
+        run("create or replace table certified (case_id varchar, passed boolean)")
+        for one in self.baselines:
+            pairs = list(one.outcomes.items())
+            columns = {"version": one.number, "cases": [case for case, _ in pairs], "passed": [passed for _, passed in pairs]}
+            run("insert into baselines select $version, unnest($cases::varchar[]), unnest($passed::boolean[])", columns)
+            binds = {"version": one.number, "run_ts": one.run_ts, "run_id": one.run_id}
+            run("insert into baseline_versions values ($version, $run_ts::timestamptz, $run_id)", binds)
+        run("insert into certified select case_id, passed from baselines where version = (select max(version) from baselines)")

@@ -16,8 +16,9 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from seam_core import report
+from seam_core.ledger import ledger_file
 from seam_core.report import Audit
-from seam_core.settings import Resolved
+from seam_core.settings import Resolved, read_server_settings
 from seam_core.store import Store
 from seam_core.window import Window
 from seam_core.workspace import workspace_of_folder
@@ -165,7 +166,8 @@ def _close(opened: Opened) -> None:
 
 @st.cache_resource(max_entries=2, on_release=_close, show_spinner="Reading the logs …")
 def _store(folder: str) -> Opened:
-    store = Store(workspace_of_folder(Path(folder)), now=datetime.now(UTC))
+    workspace = workspace_of_folder(Path(folder))
+    store = Store(workspace, now=datetime.now(UTC), ledger=ledger_file(workspace.folder, read_server_settings()))
     return Opened(store, uuid4().hex, datetime.now(UTC))
 
 

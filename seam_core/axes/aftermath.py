@@ -5,18 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from seam_core.outcomes import prepare_outcomes, unfold
+from seam_core.axes.drift import NO_DRIFT, Drift, measure_drift, prepare_surface
+from seam_core.outcomes import unfold
 from seam_core.scope import Scope
 from seam_core.words import count
-
-TOLERANCE = 1e-9
-
-# Surface runs in order; a heal's own runs are found by its id.
-SURFACE_RUNS = """
-select row as run, run_id, ts, phase, heal_id, n_results, row_number() over (order by ts, run_id) as position
-from runs
-where suite = 'surface'
-"""
 
 # The newest after run and the newest before run of each heal in the window, and how far the runs before it go.
 HEAL_RUNS = """
@@ -52,6 +44,27 @@ select run from surface_runs where position >= (from whole) and position <= (sel
 
 # The cases of each after run, with the outcome of the heal's own before run where that has them.
 OWN_CASES = """
+select h.heal_id, h.ts, h.reach, a.case_id, a.passed as passed_after, b.passed as passed_own
+from heal_runs h join outcomes a on a.run = h.after_run
+left join outcomes b on b.run = h.before_run and b.case_id = a.case_id
+"""
+
+# Of the cases that no before run has: the newest outcome before the earliest heal, and every one after that.
+RECENT_OUTCOMES = """
+with asked as (select distinct case_id from own_cases where passed_own is null),
+span as (select min(reach) as low, max(reach) as high from heal_runs),
+near as (
+    select o.case_id, o.passed, r.position, r.phase, r.heal_id
+    from outcomes o join surface_runs r using (run) semi join asked using (case_id)
+    where r.position <= (select high from span)
+),
+newest as (select case_id, max(position) as position from near where position <= (select low from span) group by case_id)
+select n.* from near n join newest using (case_id, position)
+union all
+select * from near where position > (select low from span)
+"""
+
+CASES = """
 select h.heal_id, h.ts, h.reach, a.case_id, a.passed as passed_after, b.passed as passed_own
 from heal_runs h join outcomes a on a.run = h.after_run
 left join outcomes b on b.run = h.before_run and b.case_id = a.case_id
@@ -120,28 +133,6 @@ having count(passed_before) > 0
 order by ts, heal_id
 """
 
-# Drift counts the cases that the baseline knows.
-DRIFT_ROWS = """
-select r.run_id, r.ts, r.heal_id, count(c.passed) as n_cases, count(*) filter (c.passed <> o.passed) as n_differ,
-       n_differ / nullif(n_cases, 0) as drift
-from full_runs join surface_runs r using (run) join outcomes o using (run) join surface s on s.id = o.case_id
-left join certified c on c.case_id = o.case_id
-where r.phase in ('after', 'nightly')
-group by r.run_id, r.ts, r.heal_id, r.position
-order by r.position
-"""
-
-
-@dataclass(frozen=True)
-class Drift:
-    """How far the newest full run stands from the certified baseline (share of cases), and whether a person must look."""
-
-    anchored: float | None = None
-    run: str | None = None
-    reason: str | None = None
-    due: bool = False
-    first_due_run: str | None = None  # the first full run that reached the line
-
 
 @dataclass(frozen=True)
 class Aftermath:
@@ -153,7 +144,7 @@ class Aftermath:
     left_out: int
     safety_regressions: list[tuple[str, str]] = field(default_factory=list)
     mean: float | None = None  # without the safety floor
-    drift: Drift = Drift()
+    drift: Drift = NO_DRIFT
 
 
 def score(scope: Scope) -> Aftermath:
@@ -161,11 +152,8 @@ def score(scope: Scope) -> Aftermath:
 
     Source: docs/method.md, Aftermath. Drift and re-certification look at all full runs, not at the window.
     """
-    scope.keep("surface_runs", SURFACE_RUNS)
+    prepare_surface(scope)
     scope.keep("heal_runs", HEAL_RUNS)
-    prepare_outcomes(scope)
-    unfold(scope, "select run from surface_runs where n_results >= (select count(*) from surface) and (select count(*) from surface) > 0")
-    scope.keep("full_runs", FULL_RUNS)
     unfold(scope, NEAR_RUNS)
     if scope.one(
         "select count(*) from outcomes where run in (select after_run from heal_runs) and case_id not in (select id from surface)"
@@ -190,7 +178,7 @@ def score(scope: Scope) -> Aftermath:
         n_window - len(heals),
         safety,
         mean,
-        _drift(scope),
+        measure_drift(scope),
     )
 
 
@@ -211,20 +199,3 @@ def _flag_cases(scope: Scope) -> None:
         scope.flags.append(f"{count(n_cases, 'case')} of surface runs not in surface.jsonl: counted, but never as safety cases")
     if sampled:
         scope.flags.append(f"{sampled} of {n_scored} scored heals were checked on a sample of the surface")
-    strange = scope.one("select count(*) from certified where case_id not in (select id from surface)")[0]
-    if strange:
-        scope.flags.append(f"{count(strange, 'certified case')} not in surface.jsonl: left out of the drift")
-
-
-def _drift(scope: Scope) -> Drift:
-    scope.keep("drift_rows", DRIFT_ROWS)
-    if scope.store.certified.outcomes is None:
-        fault = next((reject.reason for reject in scope.store.certified.rejects), None)
-        return Drift(reason=f"certified.json cannot be used: {fault}" if fault else "no certified.json")
-    rows = scope.query("select run_id, drift from drift_rows where drift is not null")
-    if not rows:
-        n_full = scope.one("select count(*) from drift_rows")[0]
-        return Drift(reason="certified.json knows no case of the surface" if n_full else "no full run of the surface")
-    over = [run_id for run_id, drift in rows if drift >= scope.settings.drift_max - TOLERANCE]
-    run_id, drift = rows[-1]
-    return Drift(drift, run_id, due=bool(over), first_due_run=over[0] if over else None)

@@ -15,7 +15,7 @@ from typing import Literal
 
 from seam_core.errors import UnreadableLogError
 from seam_core.files import find_log, open_log
-from seam_core.ledger.kinds import Checkpoint, FileDigest
+from seam_core.ledger.kinds import Certification, Checkpoint, FileDigest, Rollback
 from seam_core.ledger.rows import Row
 from seam_core.lines import BLOCK_BYTES, LogFile
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS
@@ -23,6 +23,7 @@ from seam_core.workspace import FIXTURES_FOLDER, Workspace, holds_heal_log, work
 
 FIXTURES = {CERTIFIED_FILE, *(log.file for log in LOGS if log.fixture)}
 NAMES = (*(log.file for log in LOGS), CERTIFIED_FILE)
+CHECKPOINTS = (Checkpoint.kind, Certification.kind, Rollback.kind)  # rows that note what the files look like
 State = Literal["unchanged", "changed", "not checkable"]
 Found = Literal["same", "grown", "changed", "shorter", "gone", "cannot be read"]
 FINE: tuple[Found, ...] = ("same", "grown")
@@ -71,7 +72,7 @@ def compare_files(workspace: Workspace, newest: Row | None) -> History:
     if newest is None:
         return History("not checkable", None, None, {})
     noted = newest.decision
-    assert isinstance(noted, Checkpoint)
+    assert isinstance(noted, (Checkpoint, Certification, Rollback))
     files = {name: _compare(workspace, name, before) for name, before in sorted(noted.files.items())}
     is_changed = any(found not in FINE for name, found in files.items() if name not in FIXTURES)
     return History("changed" if is_changed else "unchanged", newest.seq, newest.ts, files)

@@ -17,8 +17,7 @@ import typer
 from seam_core.commandline import refuse, say
 from seam_core.ledger import Ledger, LedgerError, Verified, ledger_file, local_actor
 from seam_core.ledger import verify as verify_chain
-from seam_core.ledger.checkpoint import FIXTURES, History, compare_files, digest_files, workspace_for_ledger
-from seam_core.ledger.kinds import Checkpoint
+from seam_core.ledger.checkpoint import CHECKPOINTS, FIXTURES, History, compare_files, digest_files, workspace_for_ledger
 from seam_core.report import OK, STOP
 from seam_core.settings import read_server_settings
 from seam_core.workspace import Workspace, workspace_of_folder
@@ -79,7 +78,7 @@ def _file(place: Workspace) -> Path:
 
 def _history(place: Workspace, found: Verified) -> History:
     """The logs against the newest checkpoint of the rows that hold."""
-    rows = [row for row in Ledger(_file(place)).rows(Checkpoint.kind) if row.seq <= found.chain.rows]
+    rows = [row for row in Ledger(_file(place)).rows(*CHECKPOINTS) if row.seq <= found.chain.rows]
     return compare_files(place, rows[-1] if rows else None)
 
 

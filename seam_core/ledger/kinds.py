@@ -11,7 +11,9 @@ COMMENT_MAX = 2000  # characters
 NAME_MAX = 200
 
 Comment = Annotated[str, Meta(max_length=COMMENT_MAX)]
+Reason = Annotated[str, Meta(min_length=1, max_length=COMMENT_MAX)]
 Verdict = Literal["real", "not_real", "skip"]
+Outcome = Literal["pass", "fail"]
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +68,54 @@ class Checkpoint(Decision, frozen=True, kw_only=True):
     files: dict[str, FileDigest]
 
 
-KINDS: tuple[type[Decision], ...] = (ReviewDecision, ReviewCleared, Assignment, Checkpoint)
+class BaselineDecision(Decision, frozen=True, kw_only=True):
+    """What a person decided after they reviewed one full run of the surface, and what the logs looked like then."""
+
+    version: int  # of the baseline that is in force from that run on
+    key: str  # one decision, however often it is sent
+    run_id: str
+    run_ts: str
+    run_sha256: str  # of the run's record
+    shown_sha256: str  # of everything that the reviewer was shown
+    drift: float | None
+    reason: Reason
+    before_version: int  # of the baseline that the run was held against; 0 when there was none
+    before_sha256: str | None
+    files: dict[str, FileDigest]
+
+
+class Certification(BaselineDecision, frozen=True, kw_only=True):
+    """A new version of the baseline, whole. Rejected cases and those left for later keep their old outcome."""
+
+    kind: ClassVar[str] = "certification"
+    accepted: list[str]
+    rejected: list[str]
+    left: list[str]
+    safety_reasons: dict[str, Reason]
+    baseline: dict[str, Outcome]
+    baseline_sha256: str
+    first_baseline: dict[str, Outcome] | UnsetType = UNSET  # version 1, when it was kept in certified.json alone
+
+
+class NotRestored(msgspec.Struct, frozen=True):
+    """A target whose text the log does not hold."""
+
+    target: str
+    reason: str
+
+
+class Rollback(BaselineDecision, frozen=True, kw_only=True):
+    """The agent is to go back to what it was after one heal. The baseline stays; the bundle holds the texts."""
+
+    kind: ClassVar[str] = "rollback"
+    heal_id: str
+    restored: dict[str, str]  # target → sha256 of its text
+    not_restored: list[NotRestored]
+    bundle: str  # name of the folder
+    bundle_sha256: str  # of its manifest
+
+
+KINDS: tuple[type[Decision], ...] = (ReviewDecision, ReviewCleared, Assignment, Checkpoint, Certification, Rollback)
 _BY_NAME = {kind.kind: kind for kind in KINDS}
 
 

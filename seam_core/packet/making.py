@@ -14,7 +14,9 @@ from typing import IO, Any
 
 import msgspec
 
+from seam_core.baseline.versions import read_versions
 from seam_core.errors import UnreadableLogError
+from seam_core.ledger import Ledger
 from seam_core.ledger.looking import FILE as LEDGER
 from seam_core.markdown import to_markdown
 from seam_core.packet import readme
@@ -95,7 +97,9 @@ class _Maker:
         self._writer = writer
         self._folder = folder
         self._tell = tell
-        self._noted = copy_ledger(asked.ledger, folder / LEDGER) if asked.ledger else None
+        store = audit.scope.store
+        ledger = asked.ledger or (store.ledger.path if store.ledger and store.versions else None)  # whose baselines were used
+        self._noted = copy_ledger(ledger, folder / LEDGER) if ledger else None
         self._asked = asked
         self._recipe = self._make_recipe()
 
@@ -121,8 +125,8 @@ class _Maker:
 
     def without_logs(self, logs_max: int) -> Made:
         """Write what was computed, and the digests of what it was computed from."""
-        if self._audit.scope.store.digest() != self._audit.digest:
-            raise UnreadableLogError("New lines were read since this window was scored; make the packet again.")
+        if self._audit.scope.store.digest() != self._audit.digest or self._is_decided_since():
+            raise UnreadableLogError("New lines or decisions came since this window was scored; make the packet again.")
         note = (
             f"The logs are not in this packet: they hold {_size(self._n_read)}, and it carries at most {_size(logs_max)}."
             " It has their digests; keep the logs, which must not lose a byte that was read."
@@ -134,6 +138,11 @@ class _Maker:
             inputs.append(_described(source, source.sha256() if source.fd >= 0 else None, in_packet=False))
         self._finish(note, inputs, self._audit)
         return Made(has_logs=False, is_as_shown=True, note=note)
+
+    def _is_decided_since(self) -> bool:
+        """Whether the copy of the ledger holds other baselines than those that the audit was computed with."""
+        place = self._folder / LEDGER
+        return place.exists() and read_versions(Ledger(place)).head != self._audit.scope.store.versions.head
 
     def _write_derived(self, computed: Computed) -> None:
         for at, (name, chunks) in enumerate(derived(computed)):

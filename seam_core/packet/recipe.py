@@ -106,7 +106,9 @@ def recomputed(folder: Path, recipe: Recipe) -> Iterator[Computed]:
     """What comes out of the inputs in a folder, as long as the block runs.  Raises a SeamError when they cannot be read."""
     fixtures = folder / FIXTURES_FOLDER if recipe.fixtures_apart else folder
     fixtures.mkdir(exist_ok=True)
-    store = Store(Workspace(folder / recipe.heals, fixtures, recipe.fixtures_label), now=parse_end(recipe.now))
+    store = Store(
+        Workspace(folder / recipe.heals, fixtures, recipe.fixtures_label), now=parse_end(recipe.now), ledger=_place(folder, recipe)
+    )
     try:
         store.refresh()
         for table, sentence in recipe.unreadable.items():
@@ -118,6 +120,10 @@ def recomputed(folder: Path, recipe: Recipe) -> Iterator[Computed]:
         yield Computed(audit(store, window, resolved, require=recipe.require), server, _ledger(folder, recipe))
     finally:
         store.close()
+
+
+def _place(folder: Path, recipe: Recipe) -> Path | None:
+    return folder / LEDGER if recipe.has_ledger and not recipe.ledger_fault else None
 
 
 def _ledger(folder: Path, recipe: Recipe) -> Noted | None:

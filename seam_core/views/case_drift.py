@@ -17,7 +17,8 @@ DRIFT = """
 with moved as (
     select r.run, count(*) filter (c.passed and not o.passed) as n_worse, count(*) filter (o.passed and not c.passed) as n_better
     from full_runs f join surface_runs r using (run) join outcomes o using (run)
-    join surface s on s.id = o.case_id join certified c on c.case_id = o.case_id
+    join surface s on s.id = o.case_id join run_versions v using (run)
+    join baselines c on c.version = v.version and c.case_id = o.case_id
     group by r.run
 ),
 placed as (
@@ -34,8 +35,9 @@ order by position
 
 OFF = """
 select c.case_id, coalesce(s.safety, false) as is_safety, s.component, left(s.text, $length), c.passed, o.passed
-from certified c join surface s on s.id = c.case_id join outcomes o on o.case_id = c.case_id
-where o.run = $run and c.passed <> o.passed
+from baselines c join surface s on s.id = c.case_id join outcomes o on o.case_id = c.case_id
+where o.run = $run and c.version = coalesce((select version from run_versions where run = $run), (select max(version) from baselines))
+  and c.passed <> o.passed
 order by is_safety desc, o.passed, c.case_id
 """
 

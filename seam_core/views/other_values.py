@@ -179,7 +179,9 @@ def _drift(audit: Audit, drift_max: float) -> Side | str:
     drift = audit.aftermath.drift
     if drift.reason:
         return f"drift is unknown: {drift.reason}"
-    largest = audit.scope.one("select max(drift) from drift_rows")[0]
+    largest = audit.scope.one("select max(drift) from open_drifts")[0]  # of the runs that no decision looked at
+    if largest is None:
+        return "every full run was looked at by a person"
     after = largest >= drift_max - TOLERANCE
     flip = "" if after == drift.due else "re-certification would be due" if after else "re-certification would not be due"
     return Side(drift_max, f"largest drift {largest:.0%}, line {drift_max:.0%}", flip=flip)

@@ -1,0 +1,102 @@
+"""certified.json as a copy of the newest version in the ledger: whether it is in step, and putting it so."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from seam_core.baseline.versions import Outcomes, Versions, in_words, read_versions
+from seam_core.certified import Certified, read_certified
+from seam_core.ledger import Ledger
+
+State = Literal["in step", "stale", "missing", "moved", "the only record", "none", "not checkable"]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """What certified.json is beside the ledger, and what there is to say about it."""
+
+    state: State
+    sentence: str = ""
+    fault: str = ""  # why it could not be written
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether nothing needs to be done."""
+        return not self.sentence and not self.fault
+
+
+def copy_state(versions: Versions, certified: Certified) -> Copy:
+    """certified.json against the versions of the ledger."""
+    newest = versions.newest
+    if newest is None and versions.fault:
+        return Copy("not checkable")  # what is said of the ledger itself says enough
+    if newest is None:
+        return Copy("none" if certified.outcomes is None else "the only record")
+    counts = f"version {newest.number} of the ledger counts"
+    if certified.outcomes is None and not certified.rejects:
+        return Copy("missing", f"certified.json is missing: {counts}; `baseline repair` writes it")
+    if not certified.rejects and certified.outcomes == newest.outcomes:
+        return Copy("in step")
+    older = [one.number for one in versions.all if one.outcomes == certified.outcomes]
+    if older and not certified.rejects:
+        return Copy("stale", f"certified.json is stale, it holds version {older[-1]}: {counts}; `baseline repair` brings it in step")
+    return Copy("moved", f"moved goalposts: certified.json holds what nobody certified and is not used; {counts}")
+
+
+def copy_bytes(outcomes: Outcomes) -> bytes:
+    """The bytes of certified.json for a baseline."""
+    lines = (f' {json.dumps(case_id)}: "{outcome}"' for case_id, outcome in in_words(outcomes).items())  # as json.dumps with indent, sooner
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("ascii")
+
+
+def keep_in_step(ledger: Ledger, path: Path, *, replace_moved: bool = False) -> Copy:
+    """Write the newest version of the ledger to certified.json, unless it is there already. Whoever commits later writes later: after each
+    writing the ledger is asked again. Content that nobody certified stays, or with `replace_moved` is set aside under another name.
+    """
+    state = copy_state(versions := read_versions(ledger), read_certified(path))
+    while state.state in ("stale", "missing") or (state.state == "moved" and replace_moved):
+        assert versions.newest is not None
+        try:
+            if state.state == "moved":
+                set_aside(path)
+            write_whole(path, copy_bytes(versions.newest.outcomes))
+        except OSError as error:
+            return Copy(state.state, state.sentence, f"{path}: cannot be written ({error.strerror}); `baseline repair` tries again")
+        state = copy_state(versions := read_versions(ledger, known=versions), read_certified(path))
+    return state
+
+
+def set_aside(path: Path) -> Path:
+    """Keep what nobody certified beside the file, under the digest of its bytes.  Raises OSError."""
+    data = path.read_bytes()
+    place = path.with_name(f"{path.stem}.moved-{sha256(data).hexdigest()[:12]}{path.suffix}")
+    write_whole(place, data)
+    return place
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Put a file in its place whole, or leave what was there; on the disk before this returns.  Raises OSError."""
+    fd, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
