@@ -11,6 +11,7 @@ import re
 import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -73,6 +74,11 @@ class Bundle:
     def sha256(self) -> str:
         """Digest of the manifest, which has those of all files."""
         return sha256(self.manifest).hexdigest()
+
+
+def rollback_folder(workspace: Path, key: str) -> Path:
+    """Where a bundle goes when nobody names another place."""
+    return workspace / "rollbacks" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{key[:8]}"
 
 
 def plan_bundle(scope: Scope, *, heal_id: str, run_id: str, version: int) -> Bundle:

@@ -6,7 +6,6 @@ Exit codes: 0 done · 1 nothing was written, since what was shown is not so any 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,24 +15,21 @@ from uuid import uuid4
 
 import typer
 
-from seam_core.baseline.copies import Copy
-from seam_core.baseline.desk import Desk, Status, Submission, Written
+from seam_core.baseline.bundle import rollback_folder
+from seam_core.baseline.desk import Desk
 from seam_core.baseline.faults import ConflictError
-from seam_core.baseline.reviewing import Review, in_short
-from seam_core.baseline.versions import Decided
+from seam_core.baseline.printing import as_json, copy_of, decision_of, decision_text, status_of, status_text
+from seam_core.baseline.submission import Submission, Written
 from seam_core.commandline import refuse, say
 from seam_core.errors import SettingsError
 from seam_core.ledger import ledger_file, local_actor
-from seam_core.ledger.kinds import Certification, Rollback
 from seam_core.report import ALERT
 from seam_core.settings import read_server_settings, resolve
 from seam_core.store import Store
-from seam_core.words import count
 from seam_core.workspace import workspace_of_folder
 
 HELP = "The certified baseline: what stands, who certified what, certify a run or roll back."
 PROGRAM = "python -m seam_core baseline"
-DECIMALS = 4
 
 app = typer.Typer(help=HELP, no_args_is_help=True)
 Folder = Annotated[Path, typer.Option("--workspace", help="the folder of the agent", readable=False)]
@@ -41,6 +37,8 @@ Format = Annotated[str, typer.Option("--format", help="text or json")]
 RunId = Annotated[str, typer.Option("--run", help="the full run that was reviewed")]
 Digest = Annotated[str, typer.Option(help="its digest, as `status` shows it")]
 Reason = Annotated[str, typer.Option(help="why, in a sentence")]
+Out = Annotated[Path | None, typer.Option(help="a new folder for the texts; default: rollbacks/ in the workspace", readable=False)]
+ProposalRow = Annotated[int, typer.Option("--proposal", help="the row of the ledger that proposes it, as `status` shows it")]
 Key = Annotated[str | None, typer.Option(help="the same key is the same decision, however often it is sent")]
 
 
@@ -60,19 +58,19 @@ def status(
     with _desk(workspace) as desk:
         found = desk.status()
         review = desk.review(run) if run else found.review
-        say(_as_json(_status(found, review)) if output == "json" else _status_text(found, review))
+        say(as_json(status_of(found, review)) if output == "json" else status_text(found, review))
 
 
 @app.command()
 def history(workspace: Folder, output: Format = "text") -> None:
-    """List every certification and rollback: who, when, why, on which run. Writes nothing."""
+    """List every certification, rollback, proposal and veto: who, when, why, on which run. Writes nothing."""
     _check_format(output)
     with _desk(workspace) as desk:
-        decided = [_decision(one) for one in desk.store.versions.decisions]
+        decided = [decision_of(row) for row in desk.history()]
     if output == "json":
-        say(_as_json({"decisions": decided, "fault": desk.store.versions.fault or None}))
+        say(as_json({"decisions": decided, "fault": desk.store.versions.fault or None}))
     else:
-        say("".join(_decision_text(one) for one in decided) or "nothing was certified yet\n")
+        say("".join(decision_text(one) for one in decided) or "nothing was certified yet\n")
 
 
 @app.command()
@@ -107,9 +105,7 @@ def rollback(
     digest: Digest,
     heal: Annotated[str, typer.Option("--to", help="the heal to go back to: the state right after it")],
     reason: Reason,
-    out: Annotated[
-        Path | None, typer.Option(help="a new folder for the texts; default: rollbacks/ in the workspace", readable=False)
-    ] = None,
+    out: Out = None,
     key: Key = None,
     output: Format = "text",
 ) -> None:
@@ -117,8 +113,34 @@ def rollback(
     _check_format(output)
     with _desk(workspace) as desk, _conflicts("rollback"):
         sent = _sent(desk, run, digest, reason, key)
-        place = out or workspace / "rollbacks" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{sent.key[:8]}"
+        place = out or rollback_folder(workspace, sent.key)
         _say_written(desk.roll_back(sent, heal_id=heal, place=place, actor=local_actor()), output, "rollback")
+
+
+@app.command()
+def approve(
+    workspace: Folder,
+    proposal: ProposalRow,
+    reason: Reason,
+    out: Out = None,
+    key: Key = None,
+    output: Format = "text",
+) -> None:
+    """As the second person, decide what another one proposed."""
+    _check_format(output)
+    with _desk(workspace) as desk, _conflicts("approve"):
+        key = key or uuid4().hex
+        place = out or rollback_folder(workspace, key)
+        written = desk.approve(proposal, reason=reason, key=key, actor=local_actor(), place=place)
+        _say_written(written, output, "approve")
+
+
+@app.command()
+def veto(workspace: Folder, proposal: ProposalRow, reason: Reason, key: Key = None, output: Format = "text") -> None:
+    """Refuse what somebody proposed, or take back what you did."""
+    _check_format(output)
+    with _desk(workspace) as desk, _conflicts("veto"):
+        _say_written(desk.veto(proposal, reason=reason, key=key or uuid4().hex, actor=local_actor()), output, "veto")
 
 
 @app.command()
@@ -131,7 +153,7 @@ def repair(
     _check_format(output)
     with _desk(workspace) as desk:
         copy = desk.repair(replace_moved=replace)
-    say(_as_json(_copy(copy)) if output == "json" else f"certified.json: {copy.state}\n")
+    say(as_json(copy_of(copy)) if output == "json" else f"certified.json: {copy.state}\n")
     if not copy.is_fine:
         _complain(copy.fault or f"{copy.sentence}; `baseline repair --replace` sets it aside", "repair")
         raise typer.Exit(ALERT)
@@ -180,116 +202,11 @@ def _complain(sentence: str, command: str) -> None:
 
 
 def _say_written(written: Written, output: str, command: str) -> None:
-    said = written.row.decision
-    assert isinstance(said, (Certification, Rollback))
-    found = {**_decision(Decided(written.row, said)), "repeat": written.is_repeat, "copy": _copy(written.copy)}
+    found = {**decision_of(written.row), "repeat": written.is_repeat, "copy": copy_of(written.copy)}
     if written.bundle:
         found["folder"] = str(written.bundle)
-    say(_as_json(found) if output == "json" else _decision_text(found))
+    say(as_json(found) if output == "json" else decision_text(found))
+    if written.is_proposal:
+        _complain(f"nothing is decided yet: another person has to `baseline approve --proposal {written.row.seq}`", command)
     if not written.copy.is_fine:
         _complain(f"the decision is written; {written.copy.fault or written.copy.sentence}", command)
-
-
-def _status(found: Status, review: Review | None) -> dict[str, Any]:
-    drift = found.drift
-    return {
-        "run": review.run.run_id if review else None,
-        "digest": review.digest if review else None,
-        "due": drift.due,
-        "drift": _rounded(review.drift if review else drift.anchored),
-        "version": found.version,
-        "reason": drift.reason or found.why_not or None,
-        "first_due_run": drift.first_due_run,
-        "newest_run": drift.run,
-        "newest_drift": _rounded(drift.anchored),
-        "copy": _copy(found.copy),
-        "fault": found.versions.fault or None,
-        "cases": [_case(case) for case in review.cases] if review else [],
-    }
-
-
-def _case(case: Any) -> dict[str, Any]:
-    return {
-        "case": case.case_id,
-        "safety": case.is_safety,
-        "certified": None if case.certified is None else _outcome(case.certified),
-        "now": _outcome(case.passed),
-        "heal": case.origin.heal_id if case.origin else None,
-        "since": case.origin.sentence if case.origin else None,
-        "flips_by_itself": case.noise.words,
-        "question": case.question,
-    }
-
-
-def _status_text(found: Status, review: Review | None) -> str:
-    drift = found.drift
-    lines = [f"RECERTIFY is {'due' if drift.due else 'not due'}" + (f": {drift.reason}" if drift.reason else "")]
-    if review:
-        lines.append(in_short(review))
-        lines.append(f"run {review.run.run_id} · digest {review.digest} · drift {_rounded(review.drift)} · version {found.version}")
-        cases = {case.case_id: case for case in review.cases}
-        for group in review.groups:
-            lines.append(group.sentence)
-            lines += [f"  {_case_text(cases[case_id])}" for case_id in group.case_ids]
-    else:
-        lines.append(found.why_not)
-    return "\n".join([*lines, *(one for one in (found.copy.sentence, found.versions.fault) if one)]) + "\n"
-
-
-def _case_text(case: Any) -> str:
-    was = "not certified" if case.certified is None else _outcome(case.certified)
-    return f"{case.case_id}: {was} → {_outcome(case.passed)}{', safety' if case.is_safety else ''}, flips by itself {case.noise.words}"
-
-
-def _decision(one: Decided) -> dict[str, Any]:
-    said, row = one.said, one.row
-    found: dict[str, Any] = {
-        "seq": row.seq,
-        "ts": row.ts,
-        "actor": json.loads(row.actor),
-        "kind": row.kind,
-        "version": said.version,
-        "run": said.run_id,
-        "run_ts": said.run_ts,
-        "drift": _rounded(said.drift),
-        "reason": said.reason,
-        "sha256": row.sha256,
-    }
-    if isinstance(said, Certification):
-        return found | {
-            "accepted": said.accepted,
-            "rejected": said.rejected,
-            "left": said.left,
-            "safety_reasons": said.safety_reasons,
-            "baseline_sha256": said.baseline_sha256,
-        }
-    lost = [{"target": one.target, "reason": one.reason} for one in said.not_restored]
-    return found | {"heal": said.heal_id, "restored": sorted(said.restored), "not_restored": lost, "bundle": said.bundle}
-
-
-def _decision_text(one: dict[str, Any]) -> str:
-    who = one["actor"]["name"]
-    if one["kind"] == Certification.kind:
-        cases = ", ".join(f"{len(one[what]):,} {what}" for what in ("accepted", "rejected", "left"))
-        what = f"version {one['version']} certified on run {one['run']} ({cases})"
-    else:
-        lost = f", {count(len(one['not_restored']), 'target')} not" if one["not_restored"] else ""
-        what = f"rolled back to heal {one['heal']} after run {one['run']} ({count(len(one['restored']), 'target')} restored{lost})"
-    folder = f"; the texts are in {one['folder']}" if "folder" in one else ""
-    return f"{one['ts']} {who}: {what}: {one['reason']}{folder}\n"
-
-
-def _copy(copy: Copy) -> dict[str, Any]:
-    return {"state": copy.state, "sentence": copy.sentence or None, "fault": copy.fault or None}
-
-
-def _outcome(passed: bool) -> str:  # noqa: FBT001
-    return "pass" if passed else "fail"
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DECIMALS)
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value, indent=2) + "\n"

@@ -5,55 +5,30 @@ Opening writes nothing. Each decision is one transaction of the ledger; whatever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from hashlib import sha256
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
-
-from msgspec import UNSET
 
 from seam_core.axes.drift import Drift, measure_drift
-from seam_core.baseline.bundle import plan_bundle, remove_bundle, write_bundle
-from seam_core.baseline.copies import Copy, copy_bytes, copy_state, keep_in_step
+from seam_core.baseline.approvals import KINDS, BaselineRow, Pending, check_open, check_second, in_the_way, key_of, open_proposal
+from seam_core.baseline.bodies import certification_of, proposal_of, rollback_of
+from seam_core.baseline.bundle import Bundle, plan_bundle, remove_bundle, write_bundle
+from seam_core.baseline.copies import Copy, copy_state, keep_in_step
 from seam_core.baseline.faults import BaselineError, ConflictError
 from seam_core.baseline.reviewing import Review, open_surface, review_run, seen_later
-from seam_core.baseline.versions import KINDS, Versions, in_words, outcomes_digest
+from seam_core.baseline.submission import Submission, Written, check_cases, check_plain
+from seam_core.baseline.versions import KINDS as DECIDED
+from seam_core.baseline.versions import Versions
 from seam_core.ledger import Actor, History, Ledger, Row
-from seam_core.ledger.checkpoint import digest_files
-from seam_core.ledger.kinds import COMMENT_MAX, BaselineDecision, Certification, FileDigest, NotRestored, Rollback
+from seam_core.ledger.kinds import BaselineDecision, Certification, Decision, Proposal, Rollback, Veto
 from seam_core.records import CERTIFIED_FILE
 from seam_core.scope import Scope
 from seam_core.settings import Settings
 from seam_core.store import Store
 from seam_core.words import count, cut, named
 
-KEY_MAX = 200
-APPROVALS = "this server wants two different people to approve a baseline, which cannot be done here yet; nothing was written"
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A decision as it was sent. `version` and `digest` are those that were shown; the same `key` is the same decision, however often."""
-
-    run_id: str
-    digest: str
-    version: int
-    reason: str
-    key: str
-    accepted: frozenset[str] = frozenset()
-    rejected: frozenset[str] = frozenset()
-    safety_reasons: Mapping[str, str] = field(default_factory=dict)  # accepted safety case → why it, of all, may change
-
-
-@dataclass(frozen=True)
-class Written:
-    """The row that says so, whether it was there already, and what became of certified.json."""
-
-    row: Row
-    copy: Copy
-    is_repeat: bool = False
-    bundle: Path | None = None
+Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -66,6 +41,7 @@ class Status:
     copy: Copy
     review: Review | None
     why_not: str = ""  # why there is nothing to review
+    pending: Pending | None = None
 
 
 class Desk:
@@ -117,7 +93,13 @@ class Desk:
                 why_not = str(error)
             store = self.store
             number = max((one.number for one in store.baselines), default=0)
-            return Status(drift, number, store.versions, copy_state(store.versions, store.certified), review, why_not)
+            copy = copy_state(store.versions, store.certified)
+            return Status(drift, number, store.versions, copy, review, why_not, self.pending())
+
+    def history(self) -> list[Row]:
+        """Every certification, rollback, proposal and veto that can be believed, in order."""
+        chain = self.ledger.chain()
+        return [row for row in self.ledger.rows(*KINDS) if row.seq <= chain.rows]
 
     def contradicted(self, review: Review) -> tuple[dict[str, str], dict[str, str]]:
         """What newer runs say against a review: case → run, for those whose outcome is another one there, and for safety cases that fail
@@ -135,64 +117,90 @@ class Desk:
         }
         return moved, regressed
 
-    def certify(self, sent: Submission, *, actor: Actor, check: Callable[[], None] | None = None) -> Written:
-        """Certify one full run as the next version of the baseline; the same key again gives the first result.
+    def pending(self) -> Pending | None:
+        """The proposal that another person has to approve, if there is one."""
+        row = self.ledger.ask(lambda history: open_proposal(history.newest_first(*KINDS)))
+        if row is None:
+            return None
+        said = row.decision
+        assert isinstance(said, Proposal)
+        try:
+            with self.store.lock:
+                self._checked(said.run_id, said.shown_sha256, said.before_version)
+        except BaselineError as error:
+            return Pending(row, said, str(error))
+        return Pending(row, said)
+
+    def certify(self, sent: Submission, *, actor: Actor, check: Check | None = None) -> Written:
+        """Certify one full run as the next version of the baseline; the same key again gives the first result. Where two people have to
+        agree, it is proposed only.
 
         `check` is called inside the transaction, before anything is written, and refuses by raising: may this person still decide?
         Raises ConflictError when what was shown is not so any more, BaselineError for what cannot be taken down, LedgerError when it
         cannot be written; nothing is written then.
         """
-        self._check_plain(sent)
+        check_plain(sent.reason, sent.key, *sent.safety_reasons.values())
         self.store.refresh()
-        if done := self._done(sent.key, Certification.kind):
-            return Written(done, self._keep_copy(), is_repeat=True)
+        if done := self._done(sent.key, Certification.kind, Proposal.kind):
+            return done
         review, versions = self._shown(sent)
-        _check_cases(sent, review)
+        check_cases(sent, review)
         self._check_newer(sent, review)
-        before = review.version
-        outcomes = dict(before.outcomes) if before else dict(review.outcomes)
-        outcomes |= {case.case_id: case.passed for case in review.cases if case.case_id in sent.accepted}
-        decision = Certification(
-            **self._common(sent, review, number=review.version_number + 1, copy=copy_bytes(outcomes)),
-            accepted=sorted(sent.accepted),
-            rejected=sorted(sent.rejected),
-            left=sorted({case.case_id for case in review.cases} - sent.accepted - sent.rejected),
-            safety_reasons={case_id: reason.strip() for case_id, reason in sorted(sent.safety_reasons.items())},
-            baseline=in_words(outcomes),
-            baseline_sha256=outcomes_digest(outcomes),
-            first_baseline=in_words(before.outcomes) if before and not versions else UNSET,
-        )
-        return self._write(decision, versions, actor, check)
+        if self._approvals > 1:
+            return self._propose(proposal_of(sent, review, asks="certification"), versions, actor, check)
+        return self._write(certification_of(sent, review, versions, self.store.workspace), versions, actor, check)
 
-    def roll_back(self, sent: Submission, *, heal_id: str, place: Path, actor: Actor, check: Callable[[], None] | None = None) -> Written:
-        """Decide to go back to what the agent was after one heal, and write the bundle that restores it to the folder `place`.
+    def roll_back(self, sent: Submission, *, heal_id: str, place: Path, actor: Actor, check: Check | None = None) -> Written:
+        """Decide to go back to what the agent was after one heal, and write the bundle that restores it to the folder `place`. Where two
+        people have to agree, it is proposed only, and no folder is written yet.
 
         Nothing is certified: the baseline stays. Raises as `certify` does.
         """
-        self._check_plain(sent)
+        check_plain(sent.reason, sent.key)
         self.store.refresh()
-        if done := self._done(sent.key, Rollback.kind):
-            return Written(done, self._keep_copy(), is_repeat=True, bundle=place if place.is_dir() else None)
+        if done := self._done(sent.key, Rollback.kind, Proposal.kind, bundle=place):
+            return done
         review, versions = self._shown(sent)
         bundle = plan_bundle(self.scope(), heal_id=heal_id, run_id=sent.run_id, version=review.version_number)
-        decision = Rollback(
-            **self._common(sent, review, number=review.version_number),
-            heal_id=heal_id,
-            restored={one.target: one.sha256 for one in bundle.restored},
-            not_restored=[NotRestored(one.target, one.reason) for one in bundle.not_restored],
-            bundle=place.name,
-            bundle_sha256=bundle.sha256,
-        )
-        write_bundle(bundle, place)
-        try:
-            written = self._write(decision, versions, actor, check)
-        except BaseException:
-            remove_bundle(place)
-            raise
-        if written.is_repeat:
-            remove_bundle(place)
-            return written
-        return Written(written.row, written.copy, bundle=place)
+        if self._approvals > 1:
+            return self._propose(proposal_of(sent, review, asks="rollback", heal_id=heal_id), versions, actor, check)
+        decision = rollback_of(sent, review, bundle, self.store.workspace, heal_id=heal_id, folder=place.name)
+        return self._write_with(bundle, place, decision, versions, actor, check)
+
+    def approve(self, seq: int, *, reason: str, key: str, actor: Actor, check: Check | None = None, place: Path | None = None) -> Written:
+        """As the second person, decide what another one proposed in a row of the ledger. A rollback needs the `place` of its folder.
+
+        Raises as `certify` does, and BaselineError when both are the same person.
+        """
+        check_plain(reason, key)
+        self.store.refresh()
+        if done := self._done(key, Certification.kind, Rollback.kind, bundle=place):
+            return done
+        pending = self._pending(seq)
+        if pending.lapsed:
+            raise ConflictError(f"the proposal lapsed: {pending.lapsed}")
+        check_second(pending.row.by, actor)
+        said = pending.said
+        chosen = frozenset(said.accepted), frozenset(said.rejected), said.safety_reasons
+        sent = Submission(said.run_id, said.shown_sha256, said.before_version, reason, key, *chosen)
+        review, versions = self._shown(sent)
+        if said.asks == "certification":
+            self._check_newer(sent, review)
+            return self._write(certification_of(sent, review, versions, self.store.workspace, proposal=seq), versions, actor, check)
+        if place is None or said.heal_id is None:
+            raise BaselineError("name the folder that the texts go to")
+        bundle = plan_bundle(self.scope(), heal_id=said.heal_id, run_id=sent.run_id, version=review.version_number)
+        decision = rollback_of(sent, review, bundle, self.store.workspace, heal_id=said.heal_id, folder=place.name, proposal=seq)
+        return self._write_with(bundle, place, decision, versions, actor, check)
+
+    def veto(self, seq: int, *, reason: str, key: str, actor: Actor, check: Check | None = None) -> Written:
+        """Refuse what was proposed in a row of the ledger, or take the own proposal back.  Raises as `certify` does."""
+        check_plain(reason, key)
+        self.store.refresh()
+        if done := self._done(key, Veto.kind):
+            return done
+        self._pending(seq)
+        return self._write(Veto(proposal=seq, key=key, reason=reason.strip()), self.store.versions, actor, check)
 
     def repair(self, *, replace_moved: bool = False) -> Copy:
         """Bring certified.json in step with the ledger; content that nobody certified is set aside first, and only when asked to."""
@@ -205,22 +213,21 @@ class Desk:
         """Where the copy is kept."""
         return self.store.workspace.fixtures / CERTIFIED_FILE
 
-    def _check_plain(self, sent: Submission) -> None:
-        if self._approvals > 1:
-            raise BaselineError(APPROVALS)
-        if not sent.reason.strip():
-            raise BaselineError("say why in a sentence; a decision without a reason is not taken down")
-        for text in (sent.reason, *sent.safety_reasons.values()):
-            if len(text) > COMMENT_MAX:
-                raise BaselineError(f"a reason has {len(text):,} characters; {COMMENT_MAX:,} are kept, so shorten it")
-        if not sent.key or len(sent.key) > KEY_MAX:
-            raise BaselineError(f"a decision is sent with a key of 1 to {KEY_MAX} characters, so that it is taken down once")
+    def _done(self, key: str, *kinds: str, bundle: Path | None = None) -> Written | None:
+        """The first result, when a decision was sent before."""
+        row = self.ledger.ask(lambda history: next((row for row in history.newest_first(*KINDS) if key_of(row) == key), None))
+        if row is None:
+            return None
+        if row.kind not in kinds:
+            raise ConflictError(f"the key of this decision was used for another one (row {row.seq}); start again")
+        is_there = bundle is not None and row.kind == Rollback.kind and bundle.is_dir()
+        return Written(row, self._keep_copy(), is_repeat=True, bundle=bundle if is_there else None)
 
-    def _done(self, key: str, kind: str) -> Row | None:
-        found = self.store.versions.with_key(key)
-        if found and found.row.kind != kind:
-            raise ConflictError(f"the key of this decision was used for another one (row {found.row.seq}); start again")
-        return found.row if found else None
+    def _pending(self, seq: int) -> Pending:
+        pending = self.pending()
+        if pending is None or pending.seq != seq:
+            raise ConflictError(f"row {seq} is no proposal that waits for an approval; nothing was written, look again")
+        return pending
 
     def _shown(self, sent: Submission) -> tuple[Review, Versions]:
         """The review that was shown, and the decisions that it knows: whatever came after them is a conflict.
@@ -228,16 +235,16 @@ class Desk:
         Raises ConflictError when the review would be another one now.
         """
         with self.store.lock:  # another thread may bring in a decision between two looks
-            return self._checked(sent), self.store.versions
+            return self._checked(sent.run_id, sent.digest, sent.version), self.store.versions
 
-    def _checked(self, sent: Submission) -> Review:
+    def _checked(self, run_id: str, digest: str, version: int) -> Review:
         newest = max((one.number for one in self.store.baselines), default=0)
-        if newest != sent.version:
-            raise ConflictError(_moved(self.store.versions, newest, sent.version))
-        review = self.review(sent.run_id)
-        if review.digest != sent.digest:
+        if newest != version:
+            raise ConflictError(_moved(self.store.versions, newest, version))
+        review = self.review(run_id)
+        if review.digest != digest:
             raise ConflictError(
-                f"what there is to see of run {cut(sent.run_id)} is not what was shown any more (another digest);"
+                f"what there is to see of run {cut(run_id)} is not what was shown any more (another digest);"
                 " nothing was written, look again"
             )
         return review
@@ -258,42 +265,55 @@ class Desk:
                 tuple(against),
             )
 
-    def _common(self, sent: Submission, review: Review, *, number: int, copy: bytes | None = None) -> dict[str, Any]:
-        files = digest_files(self.store.workspace).files
-        if copy is not None:
-            files[CERTIFIED_FILE] = FileDigest(len(copy), sha256(copy).hexdigest())
-        return {
-            "version": number,
-            "key": sent.key,
-            "run_id": review.run.run_id,
-            "run_ts": review.run.stamp,
-            "run_sha256": review.run.record_sha256,
-            "shown_sha256": review.digest,
-            "drift": review.drift,
-            "reason": sent.reason.strip(),
-            "before_version": review.version_number,
-            "before_sha256": review.version.sha256 if review.version else None,
-            "files": files,
-        }
+    def _propose(self, proposal: Proposal, versions: Versions, actor: Actor, check: Check | None) -> Written:
+        pending = self.pending()
+        if pending and not pending.lapsed:
+            raise ConflictError(in_the_way(pending.row))
+        return self._write(proposal, versions, actor, check, lapsed=pending.seq if pending else None)
 
-    def _write(self, decision: BaselineDecision, versions: Versions, actor: Actor, check: Callable[[], None] | None) -> Written:
+    def _write_with(
+        self, bundle: Bundle, place: Path, decision: Rollback, versions: Versions, actor: Actor, check: Check | None
+    ) -> Written:
+        """The folder first, so that no decision names one that is not there; it is taken away when the decision is refused."""
+        write_bundle(bundle, place)
+        try:
+            written = self._write(decision, versions, actor, check)
+        except BaseException:
+            remove_bundle(place)
+            raise
+        if written.is_repeat:
+            remove_bundle(place)
+            return written
+        return replace(written, bundle=place)
+
+    def _write(
+        self,
+        decision: BaselineRow,
+        versions: Versions,
+        actor: Actor,
+        check: Check | None,
+        *,
+        lapsed: int | None = None,
+    ) -> Written:
+        """One transaction, unless somebody decided since `versions`, or opened or closed a proposal. `lapsed`: one that does not count."""
         known = versions.newest_decision
         seq = known.row.seq if known else 0
         is_repeat = False
 
-        def what(history: History) -> BaselineDecision | Row:
+        def what(history: History) -> Decision | Row:
             nonlocal is_repeat
-            for row in history.newest_first(*KINDS):
-                if row.seq <= seq:
-                    break
-                said = row.decision
-                assert isinstance(said, BaselineDecision)
-                if (said.key, row.kind) == (decision.key, decision.kind):
+            since = list(takewhile(lambda row: row.seq > seq, history.newest_first(*KINDS)))
+            for row in since:
+                if (key_of(row), row.kind) == (decision.key, decision.kind):
                     is_repeat = True
                     return row
+            if decided := next((row for row in since if row.kind in DECIDED), None):
+                said = decided.decision
+                assert isinstance(said, BaselineDecision)
                 raise ConflictError(
-                    f"somebody else decided meanwhile (row {row.seq}, {row.kind} of run {cut(said.run_id)}); nothing was written"
+                    f"somebody else decided meanwhile (row {decided.seq}, {decided.kind} of run {cut(said.run_id)}); nothing was written"
                 )
+            check_open(decision, since, lapsed=lapsed)
             if check is not None:
                 check()
             return decision
@@ -311,16 +331,3 @@ def _moved(versions: Versions, newest: int, shown: int) -> str:
     row = versions.newest.row if versions.newest else None
     who = f", certified by {row.by.name} at {row.ts}" if row else ""
     return f"the baseline is version {newest} by now{who}, and version {shown} was shown; nothing was written, look again"
-
-
-def _check_cases(sent: Submission, review: Review) -> None:
-    differing = {case.case_id for case in review.cases}
-    if unknown := sorted((sent.accepted | sent.rejected) - differing):
-        raise BaselineError(f"{named(unknown)}: not among the cases that differ in run {cut(sent.run_id)}; nothing was written")
-    if both := sorted(sent.accepted & sent.rejected):
-        raise BaselineError(f"{named(both)}: both accepted and rejected; nothing was written")
-    safety = sent.accepted & review.safety_cases
-    if bare := sorted(case_id for case_id in safety if not sent.safety_reasons.get(case_id, "").strip()):
-        raise BaselineError(f"{named(bare)}: a safety case is accepted one by one, with a reason of its own; nothing was written")
-    if extra := sorted(sent.safety_reasons.keys() - safety):
-        raise BaselineError(f"{named(extra)}: a reason of its own is for a safety case that is accepted; nothing was written")

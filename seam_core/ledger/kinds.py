@@ -81,7 +81,6 @@ class BaselineDecision(Decision, frozen=True, kw_only=True):
     reason: Reason
     before_version: int  # of the baseline that the run was held against; 0 when there was none
     before_sha256: str | None
-    files: dict[str, FileDigest]
 
 
 class Certification(BaselineDecision, frozen=True, kw_only=True):
@@ -92,8 +91,10 @@ class Certification(BaselineDecision, frozen=True, kw_only=True):
     rejected: list[str]
     left: list[str]
     safety_reasons: dict[str, Reason]
+    files: dict[str, FileDigest]
     baseline: dict[str, Outcome]
     baseline_sha256: str
+    proposal: int | UnsetType = UNSET  # seq of the row in which somebody else proposed it
     first_baseline: dict[str, Outcome] | UnsetType = UNSET  # version 1, when it was kept in certified.json alone
 
 
@@ -109,13 +110,45 @@ class Rollback(BaselineDecision, frozen=True, kw_only=True):
 
     kind: ClassVar[str] = "rollback"
     heal_id: str
+    files: dict[str, FileDigest]
     restored: dict[str, str]  # target → sha256 of its text
     not_restored: list[NotRestored]
     bundle: str  # name of the folder
     bundle_sha256: str  # of its manifest
+    proposal: int | UnsetType = UNSET
 
 
-KINDS: tuple[type[Decision], ...] = (ReviewDecision, ReviewCleared, Assignment, Checkpoint, Certification, Rollback)
+class Proposal(BaselineDecision, frozen=True, kw_only=True):
+    """What one person would decide, where two have to: nothing is decided until another person approves."""
+
+    kind: ClassVar[str] = "proposal"
+    asks: Literal["certification", "rollback"]
+    accepted: list[str]
+    rejected: list[str]
+    left: list[str]
+    safety_reasons: dict[str, Reason]
+    heal_id: str | None  # the heal to go back to
+
+
+class Veto(Decision, frozen=True, kw_only=True):
+    """A proposal is refused by another reviewer, or taken back by the one who made it."""
+
+    kind: ClassVar[str] = "veto"
+    proposal: int  # seq of its row
+    key: str
+    reason: Reason
+
+
+KINDS: tuple[type[Decision], ...] = (
+    ReviewDecision,
+    ReviewCleared,
+    Assignment,
+    Checkpoint,
+    Certification,
+    Rollback,
+    Proposal,
+    Veto,
+)
 _BY_NAME = {kind.kind: kind for kind in KINDS}
 
 

@@ -236,11 +236,6 @@ def test_whether_the_person_may_decide_is_asked_at_the_moment_of_writing(folder)
     assert drift_of(folder) == (0.3, "n4", True)
 
 
-def test_a_server_that_wants_two_people_does_not_take_one(folder):
-    with opened_desk(folder, approvals_required=2) as desk, pytest.raises(BaselineError, match="two different people"):
-        desk.certify(sent(desk, accept=("c1",)), actor=ANA)
-
-
 def test_a_newer_run_blocks_only_the_accepted_cases_that_it_contradicts(folder):
     """n5 passes c2 and c3 again; c3 is rejected anyway."""
     with opened_desk(folder) as desk:

@@ -8,7 +8,7 @@ import pytest
 
 from seam_core.__main__ import main
 from seam_core.cli import main as report_main
-from seam_core.ledger import Ledger, local_actor
+from seam_core.ledger import Ledger, Local, local_actor
 from seam_core.packet import verify_packet
 from tests.seam_core.baselines import PASSES, RUNS, add_runs, outcomes, world
 from tests.seam_core.conftest import Ran
@@ -152,3 +152,25 @@ def test_a_certification_is_a_checkpoint_of_the_logs(baseline, folder, capsys):
     assert main(["ledger", "verify", "--workspace", str(folder)]) == 2
     history = json.loads(capsys.readouterr().out)["history"]
     assert (history["checkpoint"], history["logs"]["suite_runs.jsonl"], history["fixtures"]["certified.json"]) == (1, "changed", "same")
+
+
+def test_two_people_at_the_command_line(baseline, tmp_path, monkeypatch):
+    def as_user(name):
+        monkeypatch.setattr("seam_core.baseline.command.local_actor", lambda: Local(name))
+
+    server = tmp_path / "server.toml"
+    server.write_text("approvals_required = 2\n")
+    monkeypatch.setenv("SEAM_SETTINGS", str(server))
+    as_user("ana")
+    proposed = decide(baseline, "certify", "--accept-all", "--format", "json")
+    assert (proposed.code, told(proposed)["kind"], told(proposed)["seq"]) == (0, "proposal", 1)
+    assert "another person has to `baseline approve --proposal 1`" in proposed.err
+    alone = baseline("approve", "--proposal", "1", "--reason", "me again")
+    assert (alone.code, "two different people" in alone.err) == (3, True)
+    as_user("cat")
+    assert "row 1 proposes version 2 on run n5 (2 accepted, 0 rejected, 1 left): looked; another person may" in baseline("status").out
+    done = baseline("approve", "--proposal", "1", "--reason", "agreed", "--format", "json")
+    assert (done.code, told(done)["kind"], told(done)["version"], told(done)["proposal"]) == (0, "certification", 2, 1)
+    late = baseline("veto", "--proposal", "1", "--reason", "no")
+    assert (late.code, "no proposal that waits" in late.err) == (1, True)
+    assert [line.split(": ")[0].split(" ")[1] for line in baseline("history").out.splitlines()] == ["ana", "cat"]

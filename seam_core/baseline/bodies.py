@@ -1,0 +1,90 @@
+"""What a decision on a baseline becomes in the ledger: the row's body, made from what was sent and from the review that it was made on."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, Literal
+
+from msgspec import UNSET, UnsetType
+
+from seam_core.baseline.bundle import Bundle
+from seam_core.baseline.copies import copy_bytes
+from seam_core.baseline.reviewing import Review
+from seam_core.baseline.submission import Submission
+from seam_core.baseline.versions import Versions, in_words, outcomes_digest
+from seam_core.ledger.checkpoint import digest_files
+from seam_core.ledger.kinds import Certification, FileDigest, NotRestored, Proposal, Rollback
+from seam_core.records import CERTIFIED_FILE
+from seam_core.workspace import Workspace
+
+
+def certification_of(
+    sent: Submission, review: Review, versions: Versions, workspace: Workspace, *, proposal: int | UnsetType = UNSET
+) -> Certification:
+    """The next version of the baseline, whole, with digests of all logs and of the copy that is written afterwards."""
+    before = review.version
+    outcomes = dict(before.outcomes) if before else dict(review.outcomes)
+    outcomes |= {case.case_id: case.passed for case in review.cases if case.case_id in sent.accepted}
+    copy = copy_bytes(outcomes)
+    return Certification(
+        **_common(sent, review, number=review.version_number + 1),
+        **_choices(sent, review),
+        files=digest_files(workspace).files | {CERTIFIED_FILE: FileDigest(len(copy), sha256(copy).hexdigest())},
+        baseline=in_words(outcomes),
+        baseline_sha256=outcomes_digest(outcomes),
+        first_baseline=in_words(before.outcomes) if before and not versions else UNSET,
+        proposal=proposal,
+    )
+
+
+def rollback_of(
+    sent: Submission,
+    review: Review,
+    bundle: Bundle,
+    workspace: Workspace,
+    *,
+    heal_id: str,
+    folder: str,
+    proposal: int | UnsetType = UNSET,
+) -> Rollback:
+    """The way back to one heal, with the digests of the texts that restore it."""
+    return Rollback(
+        **_common(sent, review, number=review.version_number),
+        heal_id=heal_id,
+        files=digest_files(workspace).files,
+        restored={one.target: one.sha256 for one in bundle.restored},
+        not_restored=[NotRestored(one.target, one.reason) for one in bundle.not_restored],
+        bundle=folder,
+        bundle_sha256=bundle.sha256,
+        proposal=proposal,
+    )
+
+
+def proposal_of(sent: Submission, review: Review, *, asks: Literal["certification", "rollback"], heal_id: str | None = None) -> Proposal:
+    """What another person has to approve."""
+    number = review.version_number + (asks == "certification")
+    return Proposal(**_common(sent, review, number=number), **_choices(sent, review), asks=asks, heal_id=heal_id)
+
+
+def _common(sent: Submission, review: Review, *, number: int) -> dict[str, Any]:
+    return {
+        "version": number,
+        "key": sent.key,
+        "run_id": review.run.run_id,
+        "run_ts": review.run.stamp,
+        "run_sha256": review.run.record_sha256,
+        "shown_sha256": review.digest,
+        "drift": review.drift,
+        "reason": sent.reason.strip(),
+        "before_version": review.version_number,
+        "before_sha256": review.version.sha256 if review.version else None,
+    }
+
+
+def _choices(sent: Submission, review: Review) -> dict[str, Any]:
+    return {
+        "accepted": sorted(sent.accepted),
+        "rejected": sorted(sent.rejected),
+        "left": sorted({case.case_id for case in review.cases} - sent.accepted - sent.rejected),
+        "safety_reasons": {case_id: reason.strip() for case_id, reason in sorted(sent.safety_reasons.items())},
+    }
