@@ -98,7 +98,7 @@ class Store:
                 found = list(pool.map(self._refresh_log, LOGS))
             added = {log.table: n_rows for log, (n_rows, _) in zip(LOGS, found, strict=True)}
             notes = [note for _, some in found for note in some]
-            baseline = read_certified(self.workspace.fixtures / CERTIFIED_FILE)
+            baseline = read_certified(self.workspace.fixtures / CERTIFIED_FILE, known=self.certified)
             if baseline != self.certified:
                 notes += [f"{CERTIFIED_FILE} changed"] if self.version else []
                 self.certified = baseline

@@ -16,7 +16,9 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from seam_core import report
+from seam_core.baseline.copies import mend_copy
 from seam_core.ledger import ledger_file
+from seam_core.records import CERTIFIED_FILE
 from seam_core.report import Audit
 from seam_core.settings import Resolved, read_server_settings
 from seam_core.store import Store
@@ -168,6 +170,7 @@ def _close(opened: Opened) -> None:
 def _store(folder: str) -> Opened:
     workspace = workspace_of_folder(Path(folder))
     store = Store(workspace, now=datetime.now(UTC), ledger=ledger_file(workspace.folder, read_server_settings()))
+    mend_copy(store.ledger, workspace.fixtures / CERTIFIED_FILE)
     return Opened(store, uuid4().hex, datetime.now(UTC))
 
 

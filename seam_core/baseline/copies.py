@@ -13,7 +13,7 @@ from typing import Literal
 
 from seam_core.baseline.versions import Outcomes, Versions, in_words, read_versions
 from seam_core.certified import Certified, read_certified
-from seam_core.ledger import Ledger
+from seam_core.ledger import Ledger, LedgerError
 
 State = Literal["in step", "stale", "missing", "moved", "the only record", "none", "not checkable"]
 
@@ -52,25 +52,36 @@ def copy_state(versions: Versions, certified: Certified) -> Copy:
 
 def copy_bytes(outcomes: Outcomes) -> bytes:
     """The bytes of certified.json for a baseline."""
-    lines = (f' {json.dumps(case_id)}: "{outcome}"' for case_id, outcome in in_words(outcomes).items())  # as json.dumps with indent, sooner
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("ascii")
+    text = json.dumps(in_words(outcomes), separators=(",\n ", ": "))  # as with indent=1, in a tenth of the time
+    return f"{{\n {text[1:-1]}\n}}\n".encode("ascii")
 
 
-def keep_in_step(ledger: Ledger, path: Path, *, replace_moved: bool = False) -> Copy:
+def keep_in_step(ledger: Ledger, path: Path, *, replace_moved: bool = False, known: Certified | None = None) -> Copy:
     """Write the newest version of the ledger to certified.json, unless it is there already. Whoever commits later writes later: after each
     writing the ledger is asked again. Content that nobody certified stays, or with `replace_moved` is set aside under another name.
     """
-    state = copy_state(versions := read_versions(ledger), read_certified(path))
+    certified = read_certified(path, known=known)
+    state = copy_state(versions := read_versions(ledger), certified)
     while state.state in ("stale", "missing") or (state.state == "moved" and replace_moved):
         assert versions.newest is not None
         try:
             if state.state == "moved":
                 set_aside(path)
-            write_whole(path, copy_bytes(versions.newest.outcomes))
+            write_whole(path, data := copy_bytes(versions.newest.outcomes))
         except OSError as error:
             return Copy(state.state, state.sentence, f"{path}: cannot be written ({error.strerror}); `baseline repair` tries again")
-        state = copy_state(versions := read_versions(ledger, known=versions), read_certified(path))
+        written = Certified(dict(versions.newest.outcomes), digest=sha256(data).hexdigest())
+        state = copy_state(versions := read_versions(ledger, known=versions), read_certified(path, known=written))
     return state
+
+
+def mend_copy(ledger: Ledger | None, path: Path) -> None:
+    """Finish what was interrupted between a certification and its copy. A ledger that cannot be read, or a folder that may not be written,
+    is left as it is: the report says so.
+    """
+    if ledger:
+        with suppress(LedgerError):
+            keep_in_step(ledger, path)
 
 
 def set_aside(path: Path) -> Path:

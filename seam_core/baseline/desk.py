@@ -322,7 +322,7 @@ class Desk:
         return Written(row, self._keep_copy(replace_moved=not is_repeat and row.kind == Certification.kind), is_repeat=is_repeat)
 
     def _keep_copy(self, *, replace_moved: bool = False) -> Copy:
-        copy = keep_in_step(self.ledger, self.certified_file, replace_moved=replace_moved)
+        copy = keep_in_step(self.ledger, self.certified_file, replace_moved=replace_moved, known=self.store.certified)
         self.store.refresh()
         return copy
 

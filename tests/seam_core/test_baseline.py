@@ -8,9 +8,10 @@ from hashlib import sha256
 
 import pytest
 
+from seam_core.baseline.copies import mend_copy
 from seam_core.baseline.faults import BaselineError, ConflictError
 from seam_core.baseline.versions import outcomes_digest
-from seam_core.ledger import LedgerError, verify
+from seam_core.ledger import Ledger, LedgerError, verify
 from seam_core.simulate import play
 from seam_core.simulate.workspace import write_workspace
 from tests.seam_core.baselines import (
@@ -394,6 +395,19 @@ def test_a_missing_copy_is_written_again(folder):
     assert drift_of(folder) == (0.0, "n4", False)
 
 
+def test_whoever_opens_the_workspace_next_finishes_an_interrupted_copy_and_nothing_else(folder):
+    """A crash between commit and copy leaves the older version; what nobody certified is no such thing."""
+    certified_once(folder)
+    ledger = Ledger(folder / "decisions.sqlite")
+    for text, after in ((json.dumps(PASSES), "c1"), (json.dumps(PASSES | {"c5": "fail"}), "c5")):
+        (folder / "certified.json").write_text(text)
+        mend_copy(ledger, folder / "certified.json")
+        assert copy_in(folder)[after] == "fail"
+    mend_copy(Ledger(folder / "none.sqlite"), folder / "certified.json")
+    mend_copy(None, folder / "certified.json")
+    assert copy_in(folder) == PASSES | {"c5": "fail"}
+
+
 @pytest.mark.parametrize(
     "text", [json.dumps(PASSES | {"c5": "fail"}), "{", '{"c0": "pass", "c0": "pass"}'], ids=["other", "no JSON", "twice"]
 )
@@ -583,6 +597,7 @@ import sys, threading
 from pathlib import Path
 sys.path.insert(0, ".")
 from seam_core.baseline.desk import Submission
+from seam_core.baseline.copies import mend_copy
 from seam_core.baseline.faults import ConflictError
 from seam_core.ledger import Local
 from tests.seam_core.baselines import opened_desk
