@@ -168,7 +168,8 @@ def test_every_flag_that_is_named_exists():
     known = flags_of("run_seam.py")
     commands = flags_of("-m", "seam_core", "ledger", "verify") | flags_of("-m", "seam_core", "ledger", "export")
     commands |= flags_of("-m", "seam_core", "packet", "verify")
-    commands |= flags_of("-m", "seam_core", "baseline", "certify") | flags_of("-m", "seam_core", "baseline", "rollback")
+    for command in ("certify", "rollback", "approve"):
+        commands |= flags_of("-m", "seam_core", "baseline", command)
     elsewhere = {"--check"}  # ruff format --check
     for page in PAGES:
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", code_of(page)))
