@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seam_core.ledger import ledger_file, noted
+from seam_core.notify.hooks import EVENTS
+from seam_core.notify.outbox import OutboxError
+from seam_core.notify.standing import states
+from seam_core.notify.telling import outbox_of
 from seam_core.settings import SERVER_VARIABLE, ServerSettings
 from seam_core.words import count, listed
 
@@ -20,8 +24,8 @@ class Fact:
 
 
 def facts(server: ServerSettings, folder: Path) -> tuple[Fact, ...]:
-    """What the server settings say for the workspace in a folder. Names of hooks and of people are shown, keys and addresses are not."""
-    return (_settings(server), _ledger(server, folder), _people(server), _hooks(server))
+    """What the server settings say for the workspace in a folder. Names of hooks and of people are shown, keys and URLs are not."""
+    return (_settings(server), _ledger(server, folder), _people(server), *_notifications(server, folder))
 
 
 def _settings(server: ServerSettings) -> Fact:
@@ -62,5 +66,17 @@ def _people(server: ServerSettings) -> Fact:
     return Fact("People", f"{who}; {approvals}.", is_warning=server.file is not None and not server.reviewers)
 
 
-def _hooks(server: ServerSettings) -> Fact:
-    return Fact("Notifications", f"Hooks: {listed(sorted(server.hooks))}." if server.hooks else "None: nobody is told of an alert.")
+def _notifications(server: ServerSettings, folder: Path) -> tuple[Fact, ...]:
+    """Who is told of what, and whether it arrives."""
+    if not server.hooks:
+        return (Fact("Notifications", "None: nobody is told of anything."),)
+    outbox = outbox_of(folder, server)
+    inside = outbox.path.resolve().is_relative_to(folder.resolve())
+    where = " What was sent is noted inside the workspace: whoever can write there can keep a message from being sent." if inside else ""
+    links = "" if server.public_url else " Messages carry no link: no public_url is named."
+    told = Fact("Notifications", f"Told: {listed([EVENTS[event] for event in server.hooks.events])}.{links}{where}", is_warning=inside)
+    try:
+        found = states(outbox, server.hooks)
+    except OutboxError as error:
+        return told, Fact("Not sent", f"{error}.", is_warning=True)
+    return told, *(Fact(f"Hook {one.label}", f"{one.sentence}.", is_warning=one.has_failed) for one in found)
