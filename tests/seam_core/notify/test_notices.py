@@ -12,7 +12,7 @@ from seam_core.settings import resolve
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_folder
 from tests.seam_core.baselines import RUNS, add_runs, certified_once, opened_desk, outcomes, sent, world
-from tests.seam_core.ledgers import ANA, NOON, opened_by_force
+from tests.seam_core.ledgers import ANA, BEN, NOON, opened_by_force
 from tests.seam_core.workspaces import NOW, heal, run
 
 PLACE = Place("agent", "https://seam.example.org")
@@ -87,6 +87,21 @@ def test_decisions_say_who_did_what_on_which_run(tmp_path):
         back = desk.roll_back(sent(desk, "n4", key="k2"), heal_id="h2", place=tmp_path / "back", actor=ANA).row
         assert of_decision(back, PLACE).text == "ana decided after run n4 (drift 10 %) to go back to what heal h2 left."
         assert len({of_decision(row, PLACE).id, of_decision(back, PLACE).id}) == 2
+
+
+def test_proposals_call_for_a_second_person_and_vetoes_say_what_they_close(tmp_path):
+    with opened_desk(world(tmp_path / "agent"), approvals_required=2) as desk:
+        row = desk.certify(sent(desk, accept=("c1", "c2")), actor=ANA).row
+        assert of_decision(row, PLACE).title == "A second person is asked: agent"
+        assert of_decision(row, PLACE).text == (
+            "ana proposes in row 1 to certify version 2 on run n4 (drift 30 %): 2 accepted, 0 rejected and 1 left."
+            " Another reviewer has to approve or veto it."
+        )
+        veto = desk.veto(1, reason="not yet", key="k2", actor=BEN).row
+        assert of_decision(veto, PLACE).text == "Ben vetoed what row 1 proposes."
+        back = desk.roll_back(sent(desk, key="k3"), heal_id="h2", place=tmp_path / "back", actor=ANA).row
+        assert "ana proposes in row 3 after run n4 (drift 30 %) to go back to what heal h2 left." in of_decision(back, PLACE).text
+        assert [one.id for one in of_ledger(desk.ledger, PLACE, now=NOON)] == [f"decision {one.sha256}" for one in (row, veto, back)]
 
 
 def test_the_ledger_tells_decisions_of_the_last_seven_days_and_nothing_of_checkpoints(tmp_path):
