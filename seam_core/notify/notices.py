@@ -97,11 +97,14 @@ def of_ledger(ledger: Ledger, place: Place, *, now: datetime) -> list[Notice]:
 
 
 def of_decision(row: Row, place: Place) -> Notice:
-    """What one decision about the baseline is, who made it, and on which run."""
+    """What one decision about the baseline is, who made it, and on which run.
+
+    It ends with the row's sha256: kept in a chat or a mailbox, out of reach of whoever can write the ledger, it proves that the ledger
+    still contains the row (``ledger verify --head``).
+    """
     title, what = _decided(row)
-    return Notice(
-        f"decision {row.sha256}", "decision", f"{title}: {plain(place.workspace)}", f"{plain(row.by.name)} {what}.", place.link("decision")
-    )
+    text = f"{plain(row.by.name)} {what}. Row {row.seq} of the ledger, sha256 {row.sha256}."
+    return Notice(f"decision {row.sha256}", "decision", f"{title}: {plain(place.workspace)}", text, place.link("decision"))
 
 
 def together(notices: Sequence[Notice], place: Place) -> Message:

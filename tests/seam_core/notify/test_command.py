@@ -1,6 +1,7 @@
 """``python -m seam_core notify``: what a scheduler runs, what a decision sends by itself, and what stands under `baseline status`."""
 
 import json
+import re
 import sys
 import time
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from seam_core.__main__ import main
-from seam_core.ledger import Ledger
+from seam_core.ledger import Ledger, verify
 from seam_core.notify.telling import after_decision
 from tests.seam_core.baselines import certified_once, world
 from tests.seam_core.conftest import Ran
@@ -154,6 +155,8 @@ def test_a_decision_is_told_at_once_and_not_again_by_the_scheduler(notify, serve
     assert message["title"] == "Version 2 certified: agent"
     assert "certified version 2 on run n4 (drift 30 %): 3 accepted, 0 rejected and 0 left." in message["text"]
     assert (notify().code, len(pager.got)) == (0, 1)
+    head = re.search(r"sha256 ([0-9a-f]{64})\.", message["text"])[1]
+    assert verify(server() / "agent.sqlite", head=head).holds
 
 
 def test_a_hook_that_fails_changes_nothing_of_the_decision_and_is_said(notify, server, pager):

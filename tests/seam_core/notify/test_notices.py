@@ -82,10 +82,13 @@ def test_decisions_say_who_did_what_on_which_run(tmp_path):
         row = desk.certify(sent(desk, accept=("c1", "c2"), reject=("c3",)), actor=SignedIn("https://id.example", "u1", "Ana <b>@all")).row
         found = of_decision(row, PLACE)
         assert found.title == "Version 2 certified: agent"
-        assert found.text == "Ana ·b··all certified version 2 on run n4 (drift 30 %): 2 accepted, 1 rejected and 0 left."
+        assert found.text == (
+            "Ana ·b··all certified version 2 on run n4 (drift 30 %): 2 accepted, 1 rejected and 0 left."
+            f" Row 1 of the ledger, sha256 {row.sha256}."
+        )
         assert found.link == "https://seam.example.org/recertify?workspace=agent"
         back = desk.roll_back(sent(desk, "n4", key="k2"), heal_id="h2", place=tmp_path / "back", actor=ANA).row
-        assert of_decision(back, PLACE).text == "ana decided after run n4 (drift 10 %) to go back to what heal h2 left."
+        assert of_decision(back, PLACE).text.startswith("ana decided after run n4 (drift 10 %) to go back to what heal h2 left. Row 2 ")
         assert len({of_decision(row, PLACE).id, of_decision(back, PLACE).id}) == 2
 
 
@@ -95,10 +98,10 @@ def test_proposals_call_for_a_second_person_and_vetoes_say_what_they_close(tmp_p
         assert of_decision(row, PLACE).title == "A second person is asked: agent"
         assert of_decision(row, PLACE).text == (
             "ana proposes in row 1 to certify version 2 on run n4 (drift 30 %): 2 accepted, 0 rejected and 1 left."
-            " Another reviewer has to approve or veto it."
+            f" Another reviewer has to approve or veto it. Row 1 of the ledger, sha256 {row.sha256}."
         )
         veto = desk.veto(1, reason="not yet", key="k2", actor=BEN).row
-        assert of_decision(veto, PLACE).text == "Ben vetoed what row 1 proposes."
+        assert of_decision(veto, PLACE).text.startswith("Ben vetoed what row 1 proposes. Row 2 ")
         back = desk.roll_back(sent(desk, key="k3"), heal_id="h2", place=tmp_path / "back", actor=ANA).row
         assert "ana proposes in row 3 after run n4 (drift 30 %) to go back to what heal h2 left." in of_decision(back, PLACE).text
         assert [one.id for one in of_ledger(desk.ledger, PLACE, now=NOON)] == [f"decision {one.sha256}" for one in (row, veto, back)]
