@@ -1,12 +1,15 @@
 """What is told: the events of an audit and of the ledger, their ids, and that what an agent named is only text."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from pages.parts.menu import PAGES as MENU
 from seam_core.ledger import Ledger, SignedIn
 from seam_core.ledger.kinds import Checkpoint
-from seam_core.notify.notices import LISTED, Notice, Place, of_audit, of_decision, of_ledger, plain, together
+from seam_core.notify.hooks import EVENTS
+from seam_core.notify.notices import LISTED, PAGES, Notice, Place, of_audit, of_decision, of_ledger, plain, together
 from seam_core.report import audit, window_of
 from seam_core.settings import resolve
 from seam_core.store import Store
@@ -190,3 +193,9 @@ def test_a_thousand_stopped_heals_are_one_message_of_ten_lines():
     assert found.title == "1,000 heals stopped: agent"
     lines = [line for line in found.text.splitlines() if line.startswith("- ")]
     assert (len(lines), lines[-1]) == (LISTED + 1, "- and 990 more")
+
+
+def test_every_link_leads_to_a_page():
+    there = {Path(entry.file).stem for entry in MENU} | {"recertify"}  # the page of re-certification is there with the others or comes
+    assert set(PAGES.values()) <= there
+    assert set(PAGES) == set(EVENTS)
