@@ -52,8 +52,8 @@ def tell(found: State) -> None:
         st.error(escape.plain(f"Decisions cannot be written: {found.fault}"))
     if found.why_not:
         st.info(escape.plain(found.why_not))
-    if found.may_sign_in and st.button("Sign in"):
-        st.login()
+    if found.may_sign_in:
+        identity.offer_sign_in("to decide")
 
 
 @st.cache_resource(max_entries=20, show_spinner=False)

@@ -164,10 +164,22 @@ def tell_reading(name: str, opened: Opened, *, newer: int, local: bool) -> None:
         st.caption(f"{count(newer, 'heal is', 'heals are')} newer than this window.")
         st.button("Go to the newest heal", on_click=_forget_end, width="stretch")
     st.caption(f"{escape.code(name)} read at {opened.read_at:%H:%M:%S} UTC: {new}.")
-    me = identity.who()
-    st.caption(f"You decide as {escape.code(me.actor.name)}." if me.actor else escape.plain(me.why_not))
+    _tell_who()
     if local:
         st.caption("Local use: no SEAM_SETTINGS is set, so whoever can write in the workspace can replace everything shown here.")
+
+
+def _tell_who() -> None:
+    """Who decides here and what they may do, and the way in or out where people sign in."""
+    me = identity.who()
+    if me.actor:
+        st.caption(f"You decide as {escape.code(me.actor.name)} ({me.role.in_short}).")
+    else:
+        st.caption(escape.plain(me.why_not))
+    if me.may_sign_in:
+        identity.offer_sign_in("sidebar")
+    elif me.claims:
+        st.button("Sign out", on_click=identity.sign_out)
 
 
 def _take_window() -> None:
