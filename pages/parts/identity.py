@@ -16,6 +16,7 @@ from streamlit.errors import StreamlitAuthError, StreamlitSecretNotFoundError
 
 from seam_core import escape
 from seam_core.authority import Claims, NotAllowedError, Role, check_role, place, read_claims, role_of
+from seam_core.errors import SettingsError
 from seam_core.ledger import Actor, local_actor
 from seam_core.settings import ServerSettings, read_server_settings
 from seam_core.sign_in import is_loopback
@@ -58,11 +59,11 @@ class Who:
 
 
 def who() -> Who:
-    """Who is looking. Ask again at the moment of writing: a sign-in expires while a page is open, and settings change.
-
-    Raises SettingsError when the server settings cannot be read any more.
-    """
-    server = read_server_settings()
+    """Who is looking. Ask again at the moment of writing: a sign-in expires while a page is open, and settings change."""
+    try:
+        server = read_server_settings()
+    except SettingsError as error:
+        return Who(None, f"{READ_ONLY}{error}.")
     providers = names_of_providers()
     if providers is not None:
         return _signed_in(server, len(providers))
@@ -75,7 +76,7 @@ def who() -> Who:
 
 
 def may_certify_now() -> None:
-    """Raises NotAllowedError, or SettingsError, unless whoever is here may certify at this moment; for `Desk` to call before it writes."""
+    """Raises NotAllowedError unless whoever is here may certify at this very moment; for `Desk` to call just before it writes."""
     found = who()
     if found.actor is None:
         raise NotAllowedError(found.why_not.removeprefix(READ_ONLY).rstrip("."))
@@ -127,6 +128,17 @@ def sign_out() -> None:
     if found.claims:
         _SIGNED_OUT.end(found.claims)
     st.logout()
+
+
+def note_shown(found: Who) -> None:
+    """Note whom the page names, so that a part of it that runs alone can tell when that is somebody else by now, or nobody."""
+    st.session_state["who shown"] = found.sentence
+
+
+def is_as_shown() -> bool:
+    """Whether who is here, and what they may do, is still as the page says."""
+    now = who().sentence
+    return bool(st.session_state.get("who shown", now) == now)
 
 
 def _is_local() -> bool:

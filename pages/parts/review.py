@@ -232,11 +232,11 @@ def _assign(ledger: Ledger, heal_id: str, *, back: bool) -> None:
 
 def _written(write: Callable[[Actor], str | None]) -> bool:
     """Whether a decision of whoever is here now was written; what a reader must know of it is shown at the next run."""
+    who = identity.who()
+    if who.actor is None:
+        st.session_state["review fault"] = f"Not written: {who.why_not.removeprefix(identity.READ_ONLY)}"
+        return False
     try:
-        who = identity.who()
-        if who.actor is None:
-            st.session_state["review fault"] = f"Not written: {who.why_not.removeprefix(identity.READ_ONLY)}"
-            return False
         note = write(who.actor)
     except SeamError as error:
         st.session_state["review fault"] = f"Not written: {error}"

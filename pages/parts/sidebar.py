@@ -134,7 +134,9 @@ def choose_filters(targets: Sequence[str]) -> Filters:
 
 @st.fragment(run_every="30s")
 def watch(log: Path, *, n_bytes: int) -> None:
-    """While the page is open: say when the log has grown, and bring the new heals in at a click."""
+    """While the page is open: say when the log has grown, and bring the new heals in at a click; tell who is signed out by now."""
+    if not identity.is_as_shown():
+        st.rerun()
     n_new = _lines_after(log, n_bytes)
     if n_new and st.button(f"{count(n_new, 'new heal')}: load", type="primary", width="stretch"):
         _forget_end()
@@ -172,6 +174,7 @@ def tell_reading(name: str, opened: Opened, *, newer: int, local: bool) -> None:
 def _tell_who() -> None:
     """Who decides here and what they may do, and the way in or out where people sign in."""
     me = identity.who()
+    identity.note_shown(me)
     if me.actor:
         st.caption(f"You decide as {escape.code(me.actor.name)} ({me.role.in_short}).")
     else:
