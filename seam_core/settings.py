@@ -16,6 +16,7 @@ from typing import Any, Literal
 from seam_core.errors import SettingsError, UnreadableLogError
 from seam_core.files import is_there, stat_log
 from seam_core.notify.hooks import Hooks, read_hooks, read_public_url
+from seam_core.sign_in import SignIn, read_sign_in
 from seam_core.words import unknown_key
 
 SERVER_VARIABLE = "SEAM_SETTINGS"
@@ -87,7 +88,7 @@ class ServerSettings:
     ledger: Path | None = None
     reviewers: tuple[str, ...] = ()
     approvals_required: int = 1
-    sign_in: Mapping[str, Any] = field(default_factory=dict)
+    sign_in: SignIn | None = None
     hooks: Hooks = field(default_factory=Hooks)
     public_url: str = ""  # where people reach the dashboard, for links in messages
     thresholds: Mapping[str, Any] = field(default_factory=dict)
@@ -159,8 +160,8 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
     if not isinstance(approvals, int) or isinstance(approvals, bool) or approvals not in (1, 2):
         raise SettingsError(f"{path}: approvals_required must be 1 or 2, found {approvals!r}")
     reviewers = values.get("reviewers", [])
-    if not isinstance(reviewers, list) or not all(isinstance(one, str) for one in reviewers):
-        raise SettingsError(f"{path}: reviewers must be a list of names")
+    if not isinstance(reviewers, list) or not all(isinstance(one, str) and one.strip() for one in reviewers):
+        raise SettingsError(f"{path}: reviewers must be a list of names, none of them empty")
     ledger = values.get("ledger")
     if ledger is not None and not isinstance(ledger, str):
         raise SettingsError(f"{path}: ledger must be a path")
@@ -169,7 +170,7 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
         Path(ledger) if ledger else None,
         tuple(reviewers),
         approvals,
-        _table(values, "sign_in", path),
+        read_sign_in(_table(values, "sign_in", path), where=f"{path}: [sign_in]") if "sign_in" in values else None,
         read_hooks(_table(values, "hooks", path), where=str(path)),
         read_public_url(values.get("public_url", ""), where=str(path)),
         checked,

@@ -42,7 +42,7 @@ def test_who_set_what_and_what_the_server_refused(demo, monkeypatch, tmp_path):
     assert (rows["gap_max"]["set_by"], rows["r_max"]["set_by"], rows["r_max"]["held"]) == ("seam.toml", "server settings", "0.04")
     assert "Not followed: seam.toml sets r_max = 0.2; the server holds it at 0.04." in said(app)
     assert "Looser than the default: seam.toml sets gap_max to 0.50 (default 0.25)." in said(app)
-    assert "1 reviewer may decide: ana" in texts(app)
+    assert "Who may certify: 1 reviewer: ana" in texts(app)
     assert "local use" not in said(app)
 
 

@@ -175,7 +175,7 @@ def test_server_settings_are_read_from_the_file_that_is_named(server, tmp_path):
     )
     assert found.file == tmp_path / "server.toml"
     assert (found.ledger, found.reviewers, found.approvals_required) == (Path("/srv/seam/decisions.sqlite"), ("ana", "bo"), 2)
-    assert (found.sign_in, found.hooks) == ({"issuer": "https://id.example"}, Hooks((Hook("team", url="json://hook.example"),)))
+    assert (found.sign_in.issuer, found.hooks) == ("https://id.example", Hooks((Hook("team", url="json://hook.example"),)))
     assert found.thresholds == {"alert_e": 0.9}
 
 
@@ -190,6 +190,9 @@ def test_server_settings_are_read_from_the_file_that_is_named(server, tmp_path):
         ('approvals_required = "2"', "approvals_required must be 1 or 2, found '2'"),
         ('reviewers = "ana"', "reviewers must be a list of names"),
         ("reviewers = [1]", "reviewers must be a list of names"),
+        ('reviewers = ["ana", " "]', "reviewers must be a list of names, none of them empty"),
+        ("sign_in = 5", "sign_in must be a table, found 5"),
+        ("[sign_in]\nisuer = 'x'", "[sign_in]: unknown key isuer; did you mean issuer?"),
         ("ledger = 5", "ledger must be a path"),
         ("hooks = 5", "hooks must be a table, found 5"),
         ("thresholds = 5", "thresholds must be a table, found 5"),

@@ -9,6 +9,7 @@ from seam_core.notify.notices import Notice
 from seam_core.notify.outbox import Outbox
 from seam_core.report import audit, window_of
 from seam_core.settings import ServerSettings, bounds, resolve
+from seam_core.sign_in import SignIn
 from seam_core.views import other_values, sensitivity
 from seam_core.views.in_force import thresholds_in_force
 from seam_core.views.sensitivity import ACTS, NOT_COMPUTED, moved, strips
@@ -183,14 +184,14 @@ def test_server_words_warn_of_what_somebody_can_get_round_and_tell_no_secret(tmp
     place.mkdir()
     server = ServerSettings(
         file=tmp_path / "server.toml", ledger=place, reviewers=("ana", "bo"), approvals_required=2,
-        hooks=HOOKS, sign_in={"secret": "s3cret"}, thresholds={"r_max": 0.1},
+        hooks=HOOKS, sign_in=SignIn(client_secret="s3cret"), thresholds={"r_max": 0.1},
     )  # fmt: skip
     workspace = tmp_path / "ws"
     workspace.mkdir()
     told = {fact.name: fact for fact in facts(server, workspace)}
     assert "1 threshold that no workspace may loosen" in told["Server settings"].said
     assert "outside of the workspace" in told["Decisions"].said
-    assert told["People"].said == "2 reviewers may decide: ana and bo; a baseline needs the approval of two people."
+    assert told["Who may certify"].said == "2 reviewers: ana and bo; a baseline needs the approval of two people."
     assert told["Notifications"].said == "Told: the boundary gate stopped a heal. Messages carry no link: no public_url is named."
     assert told["Hook chat (json)"].said == "nothing sent yet."
     everything = " ".join(fact.said for fact in told.values())
