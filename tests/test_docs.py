@@ -18,7 +18,7 @@ import pytest
 from seam_core.axes.monotonicity import loop_score
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS
 from seam_core.report import audit, report, to_json, window_of
-from seam_core.settings import bounds, resolve
+from seam_core.settings import bounds, read_server_settings, resolve
 from seam_core.similarity import similarity
 from seam_core.store import Store
 from seam_core.trend import mann_kendall_p, theil_sen_slope
@@ -152,6 +152,14 @@ def test_every_threshold_is_documented_with_its_default():
     for name, (default, bound) in bounds().items():
         assert rows[name].strip('"') == (default if isinstance(default, str) else f"{default:g}")
         assert bound.meaning in page
+
+
+def test_the_example_of_sign_in_is_a_table_that_the_server_takes(tmp_path):
+    (example,) = (text for heading, text in blocks(DOCS / "settings.md", "toml") if heading == "Sign-in")
+    (tmp_path / "seam.toml").write_text(example, encoding="utf-8")
+    found = read_server_settings({"SEAM_SETTINGS": str(tmp_path / "seam.toml")})
+    assert found.sign_in.names_provider
+    assert found.reviewers
 
 
 # ---- commands and links
