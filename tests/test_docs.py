@@ -161,6 +161,14 @@ def test_every_threshold_is_documented_with_its_default():
         assert bound.meaning in page
 
 
+def test_the_example_of_sign_in_is_a_table_that_the_server_takes(tmp_path):
+    (example,) = (text for heading, text in blocks(DOCS / "settings.md", "toml") if heading == "Sign-in")
+    (tmp_path / "seam.toml").write_text(example, encoding="utf-8")
+    found = read_server_settings({"SEAM_SETTINGS": str(tmp_path / "seam.toml")})
+    assert found.sign_in.names_provider
+    assert found.reviewers
+
+
 # ---- commands and links
 
 

@@ -96,7 +96,7 @@ def names_of_providers() -> tuple[str, ...] | None:
 
 
 def _signed_in(server: ServerSettings, n_providers: int) -> Who:
-    if not st.user.is_logged_in:
+    if not getattr(st.user, "is_logged_in", False):  # not there at all under an empty [auth]
         return Who(None, NOT_SIGNED_IN, may_sign_in=True)
     try:
         claims = read_claims(st.user.to_dict())

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import typer
 
+from seam_core.authority import check_role, role_of
 from seam_core.baseline.bundle import rollback_folder
 from seam_core.baseline.desk import Desk
 from seam_core.baseline.faults import ConflictError
@@ -101,7 +102,7 @@ def certify(
             accepted |= {case.case_id for case in review.cases if not case.is_safety} - rejected
         reasons = dict(_case_reason(text, accepted) for text in safety_reason or ())
         sent = _sent(desk, run, digest, reason, key, accepted=accepted, rejected=rejected, safety_reasons=reasons)
-        _say_written(desk.certify(sent, actor=local_actor()), workspace, output, "certify")
+        _say_written(desk.certify(sent, actor=local_actor(), check=_may_certify), workspace, output, "certify")
 
 
 @app.command()
@@ -120,7 +121,9 @@ def rollback(
     with _desk(workspace) as desk, _conflicts("rollback"):
         sent = _sent(desk, run, digest, reason, key)
         place = out or rollback_folder(workspace, sent.key)
-        _say_written(desk.roll_back(sent, heal_id=heal, place=place, actor=local_actor()), workspace, output, "rollback")
+        _say_written(
+            desk.roll_back(sent, heal_id=heal, place=place, actor=local_actor(), check=_may_certify), workspace, output, "rollback"
+        )
 
 
 @app.command()
@@ -137,7 +140,7 @@ def approve(
     with _desk(workspace) as desk, _conflicts("approve"):
         key = key or uuid4().hex
         place = out or rollback_folder(workspace, key)
-        written = desk.approve(proposal, reason=reason, key=key, actor=local_actor(), place=place)
+        written = desk.approve(proposal, reason=reason, key=key, actor=local_actor(), check=_may_certify, place=place)
         _say_written(written, workspace, output, "approve")
 
 
@@ -146,7 +149,9 @@ def veto(workspace: Folder, proposal: ProposalRow, reason: Reason, key: Key = No
     """Refuse what somebody proposed, or take back what you did."""
     _check_format(output)
     with _desk(workspace) as desk, _conflicts("veto"):
-        _say_written(desk.veto(proposal, reason=reason, key=key or uuid4().hex, actor=local_actor()), workspace, output, "veto")
+        _say_written(
+            desk.veto(proposal, reason=reason, key=key or uuid4().hex, actor=local_actor(), check=_may_certify), workspace, output, "veto"
+        )
 
 
 @app.command()
@@ -174,6 +179,11 @@ def _desk(folder: Path) -> Iterator[Desk]:
         yield Desk(store, resolve(place.settings_file, server=server).settings, approvals_required=server.approvals_required)
     finally:
         store.close()
+
+
+def _may_certify() -> None:
+    """Raises NotAllowedError unless the server settings, as they stand at the write, let the system's user decide."""
+    check_role(role_of(local_actor(), read_server_settings()))
 
 
 @contextmanager
