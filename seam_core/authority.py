@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from seam_core.errors import SeamError
+from seam_core.files import SERVER_VARIABLE
 from seam_core.ledger import Actor, SignedIn
 from seam_core.ledger.actors import Local
-from seam_core.settings import SERVER_VARIABLE, ServerSettings
+from seam_core.settings import ServerSettings
 from seam_core.words import count, cut, listed
 
 NAME_MAX = 200  # characters of somebody's name that are kept

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seam_core.errors import SettingsError, UnreadableLogError
-from seam_core.files import is_there, stat_log
+from seam_core.files import SERVER_VARIABLE, is_there, stat_log
 from seam_core.notify.hooks import Hooks, read_hooks, read_public_url
 from seam_core.sign_in import SignIn, read_sign_in
 from seam_core.words import unknown_key
 
-SERVER_VARIABLE = "SEAM_SETTINGS"
 SIMILARITY_METHODS = ("indel", "difflib")
 Stricter = Literal["lower", "higher", "same"]
 
@@ -145,7 +144,7 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
         return ServerSettings()
     path = Path(name)
     try:
-        stat_log(path)
+        stat_log(path, may_leave=True)
     except UnreadableLogError as error:
         raise SettingsError(f"{SERVER_VARIABLE} names a file that is none: {error}") from None
     values = _read_toml(path)

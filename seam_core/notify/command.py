@@ -17,6 +17,7 @@ import typer
 
 from seam_core.commandline import refuse, say
 from seam_core.errors import SeamError, SettingsError
+from seam_core.files import SERVER_VARIABLE
 from seam_core.ledger import Ledger, ledger_file
 from seam_core.notify.hooks import Hook, Hooks
 from seam_core.notify.notices import Notice, Place, of_audit, of_ledger
@@ -24,7 +25,7 @@ from seam_core.notify.outbox import Outbox, OutboxError
 from seam_core.notify.standing import states
 from seam_core.notify.telling import outbox_of, place_of, tell
 from seam_core.report import ALERT, OK, audit, window_of
-from seam_core.settings import SERVER_VARIABLE, ServerSettings, read_server_settings, resolve
+from seam_core.settings import ServerSettings, read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_folder
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seam_core.authority import certifiers
+from seam_core.files import SERVER_VARIABLE
 from seam_core.ledger import ledger_file, noted
 from seam_core.notify.hooks import EVENTS
 from seam_core.notify.outbox import OutboxError
 from seam_core.notify.standing import states
 from seam_core.notify.telling import outbox_of
-from seam_core.settings import SERVER_VARIABLE, ServerSettings
+from seam_core.settings import ServerSettings
 from seam_core.words import capital, count, listed
 
 
