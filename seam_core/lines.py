@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate, compress
+from operator import add
 from pathlib import Path
 from typing import IO
 
@@ -160,3 +163,12 @@ def pieces(block: Block) -> Iterator[tuple[int, bytes]]:
         if data.strip() and data.strip() != BOM:
             yield offset, data
         offset += len(data) + 1
+
+
+def starts(block: Block) -> Iterator[int]:
+    """Where each line of a block that is not blank starts; quicker than `pieces`."""
+    if BOM in block.data:
+        return (offset for offset, _ in pieces(block))
+    lines = block.data.split(b"\n")
+    places = map(add, accumulate(map(len, lines), initial=block.start), itertools.count())  # each newline is a byte, too
+    return compress(places, map(bytes.strip, lines))

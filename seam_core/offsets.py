@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import overload
 
 from seam_core.errors import UnreadableLogError
-from seam_core.lines import BOM, RUN_BYTES, Block, LogFile, pieces
+from seam_core.lines import BOM, RUN_BYTES, Block, LogFile, starts
 
 BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*\n")
 
@@ -53,14 +53,7 @@ class LazyOffsets(Sequence[int]):
 
     def all(self) -> array[int]:
         """Where every line starts; cheaper than asking for one after the other."""
-        if self._placed is None and self._proven > 0:
-            self._prove(0)
-        if self._placed is not None:
-            return self._placed
-        found = array("q")
-        for block in reversed(range(1, len(self._starts))):
-            found.extend(self._blocks.get(block) or self._read_block(block))
-        return found
+        return self._place_all() if self._placed is None else self._placed
 
     def _prove(self, index: int) -> None:
         while self._first_lines[-1] > index and self._starts[-1] > 0 and not self._has_blank:
@@ -101,14 +94,15 @@ class LazyOffsets(Sequence[int]):
             at = data.find(b"\n", at + 1)
         return offsets
 
-    def _place_all(self) -> None:
+    def _place_all(self) -> array[int]:
         placed = array("q")
         for block in self._file.blocks(0, self._n_bytes):
             if isinstance(block, Block):
-                placed.extend(offset for offset, _ in pieces(block))
+                placed.extend(starts(block))
         if len(placed) != self._n_lines:
             raise UnreadableLogError(f"{self._file.path}: was changed while it was being read; read it again")
         self._placed = placed
+        return placed
 
 
 def _holds_blank_line(data: bytes, *, is_start: bool) -> bool:
