@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import re
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, compress
-from operator import add
 from pathlib import Path
 from typing import IO
 
@@ -22,6 +19,7 @@ SAMPLES = 16
 RUN_GAP = 64 * 2**10  # offsets closer than this are read in one go …
 RUN_BYTES = 2**20  # … of at most this size
 BOM = b"\xef\xbb\xbf"
+BRACE = ord("{")
 
 
 @dataclass(frozen=True)
@@ -165,10 +163,12 @@ def pieces(block: Block) -> Iterator[tuple[int, bytes]]:
         offset += len(data) + 1
 
 
-def starts(block: Block) -> Iterator[int]:
-    """Where each line of a block that is not blank starts; quicker than `pieces`."""
-    if BOM in block.data:
-        return (offset for offset, _ in pieces(block))
-    lines = block.data.split(b"\n")
-    places = map(add, accumulate(map(len, lines), initial=block.start), itertools.count())  # each newline is a byte, too
-    return compress(places, map(bytes.strip, lines))
+def starts(block: Block) -> array[int]:
+    """Where each line of a block that is not blank starts; quicker than `pieces` where every line begins with a brace."""
+    found, at = array("q"), 0
+    while at < len(block.data):
+        if block.data[at] != BRACE:
+            return array("q", (offset for offset, _ in pieces(block)))
+        found.append(block.start + at)
+        at = block.data.find(b"\n", at) + 1 or len(block.data)
+    return found
