@@ -118,9 +118,5 @@ def _find_changes(scope: Scope, gate: Gate) -> Changes:
         if not gate.stop("select row from texts_before"):
             break
     scope.keep("changes", CHANGES)
-    order, *columns = scope.columns("changes", "rowid", "row", "coalesce(before_row, -1)", "goes_on")
-    changes = Changes(*(array("q", bytes(8 * len(order))) for _ in columns))
-    for ordered, column in zip((changes.row, changes.before, changes.goes_on), columns, strict=True):
-        for place, value in zip(order, column, strict=True):
-            ordered[place] = value
-    return changes
+    in_order = (f"{name} order by rowid" for name in ("row", "coalesce(before_row, -1)", "goes_on::bigint"))
+    return Changes(*(array("q", column) for column in scope.columns("changes", *in_order)))
