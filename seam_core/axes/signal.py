@@ -51,7 +51,7 @@ where a.first_ts - b.last_ts <= $follow_up
 """
 
 LOOP_ENDS = """
-select distinct h.failure_signature, ends.last_ts as ts
+select h.failure_signature, ends.last_ts as ts
 from window_heals h join (select loop_id, max(ts) as last_ts from loop_heals group by loop_id) ends using (loop_id)
 """
 
