@@ -1,7 +1,8 @@
 """Runs a function of this package in a process of its own, so that a second core works while this one does something else.
 
-Threads would not do: only one of them runs Python at a time. The other process is a plain ``python -m seam_core.apart`` and gets its
-work by pipe, because a fork of a process with threads may hang, and `multiprocessing` would run the main script of a page again.
+Threads would not do: only one of them runs Python at a time. The other process is a plain ``python -m seam_core.apart``, because a fork
+of a process with threads may hang, and `multiprocessing` would run the main script of a page again. It gets its work as a file, which
+need not wait for it as a pipe would.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -21,12 +23,12 @@ class Apart:
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, files: Sequence[int] = ()) -> None:
         command = [sys.executable, "-m", "seam_core.apart"]
-        self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=files
-        )
-        assert self._process.stdin is not None
-        with self._process.stdin as pipe:
-            pickle.dump((function, arguments), pipe, protocol=pickle.HIGHEST_PROTOCOL)
+        with tempfile.TemporaryFile(prefix="seam-") as work:
+            pickle.dump((function, arguments), work, protocol=pickle.HIGHEST_PROTOCOL)
+            work.seek(0)
+            self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
+                command, cwd=ROOT, stdin=work, stdout=subprocess.PIPE, pass_fds=files
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -19,6 +19,7 @@ SAMPLES = 16
 RUN_GAP = 64 * 2**10  # offsets closer than this are read in one go …
 RUN_BYTES = 2**20  # … of at most this size
 BOM = b"\xef\xbb\xbf"
+BRACE = ord("{")
 
 
 @dataclass(frozen=True)
@@ -160,3 +161,14 @@ def pieces(block: Block) -> Iterator[tuple[int, bytes]]:
         if data.strip() and data.strip() != BOM:
             yield offset, data
         offset += len(data) + 1
+
+
+def starts(block: Block) -> array[int]:
+    """Where each line of a block that is not blank starts; quicker than `pieces` where every line begins with a brace."""
+    found, at = array("q"), 0
+    while at < len(block.data):
+        if block.data[at] != BRACE:
+            return array("q", (offset for offset, _ in pieces(block)))
+        found.append(block.start + at)
+        at = block.data.find(b"\n", at) + 1 or len(block.data)
+    return found

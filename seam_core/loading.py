@@ -22,7 +22,7 @@ import msgspec
 from seam_core.columns import reader, selection, with_digest
 from seam_core.files import stat_log
 from seam_core.judge import EARLIEST, is_odd, judge
-from seam_core.lines import BOM, EDGE_BYTES, LINE_MAX, Block, LogFile, TooLong, pieces
+from seam_core.lines import BOM, EDGE_BYTES, LINE_MAX, Block, LogFile, TooLong, pieces, starts
 from seam_core.logstate import LogState, Part
 from seam_core.offsets import LazyOffsets
 from seam_core.records import Log
@@ -125,7 +125,7 @@ class Loader:
         offsets = array("q")
         for block in file.blocks(0, file.n_bytes):
             if isinstance(block, Block):
-                offsets.extend(offset for offset, _ in pieces(block))
+                offsets.extend(starts(block))
         return Part(0, offsets)
 
     def _identity_check(self, state: LogState) -> Callable[[int, bytes], bool]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from seam_core import contamination
 from seam_core.axes import aftermath, efficacy, monotonicity, signal
 from seam_core.axes.aftermath import Aftermath
 from seam_core.axes.efficacy import Efficacy
@@ -100,8 +101,10 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         scope = open_scope(store, window, resolved.settings)
         gate = apply_gate(scope)
         budget = govern_budget(scope)
-        with monotonicity.begin(scope) as comparison:  # the longest work of a long history is done beside the other axes
-            parts = (signal.score(scope, gate), efficacy.score(scope, gate), aftermath.score(scope), monotonicity.score(scope, comparison))
+        # the longest work of a long history is done beside the other axes
+        with contamination.begin(scope, gate) as search, monotonicity.begin(scope) as comparison:
+            s, e, a = signal.score(scope, gate), efficacy.score(scope, gate, search), aftermath.score(scope)
+            parts = (s, e, a, monotonicity.score(scope, comparison))
         counts = _counts(scope, parts[0])
         alerts = _alerts(resolved.settings, parts, tuple(require))
         flags = [*_flags(scope, parts, budget, counts), *resolved.notes]

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import msgspec
-
-from seam_core.lines import LogFile
-from seam_core.logstate import LogState, Part
-from seam_core.records import HEALS
 from seam_core.similarity import compares_lines, revisit_similarity
-from seam_core.texts import text_of
+from seam_core.texts import Texts
 
 PAIRS_AT_ONCE = 1000
-
-Texts = Callable[[Iterable[int]], Iterator[str | None]]
 
 
 @dataclass(frozen=True)
@@ -53,7 +43,7 @@ class Bar:
     method: str
 
 
-def compare(pairs: Pairs, texts_of: Texts, bar: Bar) -> Revisits:
+def compare(texts_of: Texts, pairs: Pairs, bar: Bar) -> Revisits:
     """Every pair that is more than `bar.minimum` alike."""
     found: list[tuple[int, bool, float]] = []
     n_long = 0
@@ -68,16 +58,3 @@ def compare(pairs: Pairs, texts_of: Texts, bar: Bar) -> Revisits:
             if alike is not None:
                 found.append((place, before >= 0 and texts[before] == new, alike))
     return Revisits(found, n_long)
-
-
-def compare_apart(descriptor: int, offsets: Sequence[int], pairs: Pairs, bar: Bar) -> Revisits | None:
-    """The same in another process, which reads the texts itself: row n of the log open as `descriptor` starts at `offsets[n]`.
-    None when there is a line that only DuckDB reads.
-    """
-    with open(descriptor, "rb", buffering=0, closefd=False) as handle:
-        log = LogFile(Path(HEALS.file), handle, (0, 0), os.fstat(descriptor).st_size)
-        state = LogState(HEALS, log, parts=[Part(0, offsets)])
-        try:
-            return compare(pairs, lambda rows: map(text_of, state.lines_of(list(rows))), bar)
-        except (msgspec.DecodeError, RecursionError):
-            return None

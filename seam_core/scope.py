@@ -51,6 +51,10 @@ with loops as (
 select h.row from heals h semi join loops using (loop_id) where h.ts <= (select stop from span)
 """
 
+# In all of history every loop is touched, and each of its heals lies in the window.
+ALL_TOUCHED = "select row from heals where ts <= (select stop from span)"
+ALL_LOOP_HEALS = "from window_heals"
+
 
 @dataclass
 class Scope:
@@ -147,7 +151,7 @@ def open_scope(store: Store, window: Window, settings: Settings) -> Scope:
     """A scope over a store; nothing is blocked yet and the views are not there yet (`define_heals`)."""
     scope = Scope(store, window, settings, store.cursor())
     scope.keep("span", "select $start::timestamptz as start, $stop::timestamptz as stop", start=scope.start, stop=window.end)
-    scope.keep("touched", TOUCHED)
+    scope.keep("touched", ALL_TOUCHED if window.start is None else TOUCHED)
     scope.con.execute("create or replace temp table blocked (row bigint, protected_id varchar)")
     return scope
 
@@ -157,7 +161,8 @@ def define_heals(scope: Scope) -> None:
     in_window = "select count(*) from heals where ts > (select start from span) and ts <= (select stop from span)"
     scope.is_large = int(scope.one(in_window)[0]) > COPY_MAX
     kind = "view" if scope.is_large else "table"
-    for name, sql in (("window_heals", WINDOW_HEALS), ("loop_heals", LOOP_HEALS)):
+    loop_heals = ALL_LOOP_HEALS if scope.window.start is None else LOOP_HEALS
+    for name, sql in (("window_heals", WINDOW_HEALS), ("loop_heals", loop_heals)):
         scope.con.execute(f"create or replace temp {kind} {name} as {sql}")
 
 

@@ -94,9 +94,12 @@ class Store:
         """
         with self.lock:
             self._now = now or self._now
+            others = [log for log in LOGS if log != HEALS]
             with ThreadPoolExecutor(max_workers=READERS) as pool:
-                found = list(pool.map(self._refresh_log, LOGS))
-            added = {log.table: n_rows for log, (n_rows, _) in zip(LOGS, found, strict=True)}
+                found = list(pool.map(self._refresh_log, others))
+            # last and alone: it takes every core, and more memory than all others
+            found = [self._refresh_log(HEALS), *found]
+            added = {log.table: n_rows for log, (n_rows, _) in zip([HEALS, *others], found, strict=True)}
             notes = [note for _, some in found for note in some]
             baseline = read_certified(self.workspace.fixtures / CERTIFIED_FILE, known=self.certified)
             if baseline != self.certified:

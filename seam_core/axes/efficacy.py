@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from seam_core.contamination import Contamination, measure_contamination
+from seam_core.contamination import Contamination, Search, measure_contamination
 from seam_core.gates import Gate
 from seam_core.scope import Scope
 from seam_core.trend import Trend, judge_trend
@@ -54,13 +54,13 @@ class Efficacy:
     contamination: Contamination
 
 
-def score(scope: Scope, gate: Gate) -> Efficacy:
+def score(scope: Scope, gate: Gate, search: Search) -> Efficacy:
     """Efficacy over the window. Keeps ``efficacy_rows`` (heals), ``efficacy_loops``, ``trend_rows``, ``contamination_rows``.
 
     Source: docs/method.md, Efficacy.
     """
     trend = judge_trend(scope, gate)
-    contamination = measure_contamination(scope, gate)
+    contamination = measure_contamination(scope, search)
     gap_max = scope.settings.gap_max
     scope.show("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
     scope.show("efficacy_loops", f"{LOOP_GAPS} order by last_ts, loop_id", gap_max=gap_max)

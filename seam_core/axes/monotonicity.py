@@ -6,9 +6,9 @@ import math
 from array import array
 from dataclasses import dataclass
 
-from seam_core.comparison import Comparison
-from seam_core.revisits import Pairs
+from seam_core.revisits import Bar, Pairs, Revisits, compare
 from seam_core.scope import Scope, insert_rows
+from seam_core.sharing import Shared, spans
 from seam_core.similarity import LONG_TEXT
 from seam_core.words import count
 
@@ -30,32 +30,33 @@ group by loop_id
 """
 
 # A heal's position in its loop counts, not its cycle number: logs have gaps and repeats. Loops of one cycle can neither dip nor return.
+# `before_row`: the cycle before, where that left a text on the same target.
 CYCLES = """
-select h.row, h.loop_id, row_number() over (partition by h.loop_id order by h.cycle, h.ts, h.heal_id)::integer as position,
-       case b.basis when 'score' then h.score when 'holdout' then h.holdout_after when 'visible' then h.visible_after end as value,
-       h.level >= 1 as mutates, case when h.has_after_text then h.target end as target
-from loop_heals h join loop_basis b using (loop_id)
-where b.n_cycles > 1
+with cycles as (
+    select h.row, h.loop_id, h.cycle, h.ts, h.heal_id, h.level >= 1 as mutates, case when h.has_after_text then h.target end as target,
+           case b.basis when 'score' then h.score when 'holdout' then h.holdout_after when 'visible' then h.visible_after end as value
+    from loop_heals h join loop_basis b using (loop_id)
+    where b.n_cycles > 1
+)
+select row, loop_id, (row_number() over so_far)::integer as position, value, mutates, target,
+       value < lag(value) over so_far - 1e-9 as is_dip,
+       case when target = lag(target) over so_far then lag(row) over so_far end as before_row
+from cycles
+window so_far as (partition by loop_id order by cycle, ts, heal_id)
 """
 
-DIPS = """
-with steps as (
-    select loop_id, value < lag(value) over (partition by loop_id order by position) - 1e-9 as is_dip from cycles where value is not null
-)
-select loop_id, count(*) filter (is_dip) as dips from steps group by loop_id
-"""
+DIPS = "select loop_id, count(*) as dips from cycles where is_dip group by loop_id"
 
 # Pairs of positions whose texts may be a revisit, loop by loop in the order of the log.
 PAIRS = """
 with candidates as (select * from cycles where mutates and target is not null),
 starts as (select loop_id, min(row) as first_row from candidates group by loop_id having count(*) > 1)
 select later.loop_id, earlier.position as earlier, later.position as later, earlier.row as earlier_row, later.row as later_row,
-       before.row as before_row
+       later.before_row
 from candidates later
 join starts using (loop_id)
 join candidates earlier on earlier.loop_id = later.loop_id and earlier.target = later.target
     and later.position - earlier.position between 2 and $window
-left join cycles before on before.loop_id = later.loop_id and before.target = later.target and before.position = later.position - 1
 order by starts.first_row, later.loop_id, later.position, earlier.position
 """
 
@@ -92,29 +93,31 @@ class Monotonicity:
     basis: dict[str, int]
 
 
-def begin(scope: Scope) -> Comparison:
+def begin(scope: Scope) -> Shared[Revisits]:
     """Find the pairs of texts that may be revisits; entering the context starts comparing them, where that is work for other processes."""
     scope.keep("loop_basis", LOOP_BASIS)
     scope.keep("cycles", CYCLES)
     scope.keep("dips", DIPS)
     scope.keep("revisit_pairs", PAIRS, window=scope.settings.revisit_window)
     columns = scope.columns("revisit_pairs", "rowid", "earlier_row", "later_row", "coalesce(before_row, -1)")
-    return Comparison(scope, Pairs(*(array("q", column) for column in columns)))
+    pairs = Pairs(*(array("q", column) for column in columns))
+    bar = Bar(scope.settings.similarity_min, scope.settings.similarity_method)
+    return Shared(scope, compare, [(pairs.part(start, stop), bar) for start, stop in spans(len(pairs.place))])
 
 
-def score(scope: Scope, comparison: Comparison) -> Monotonicity:
+def score(scope: Scope, comparison: Shared[Revisits]) -> Monotonicity:
     """Monotonicity over the loops touched in the window. Keeps ``loop_rows`` and ``revisit_rows``.
 
     Source: docs/method.md, Monotonicity. A loop of which no score covers every cycle is left out.
     """
     settings = scope.settings
-    revisits = comparison.result()
+    parts = comparison.results()
     scope.con.execute("create or replace temp table found_revisits (place bigint, idle boolean, similarity double)")
-    insert_rows(scope, "found_revisits", "place, idle, similarity", revisits.found)
+    insert_rows(scope, "found_revisits", "place, idle, similarity", (one for part in parts for one in part.found))
     scope.keep("revisit_rows", REVISIT_ROWS)
-    if revisits.n_long:
-        pairs = f"{count(revisits.n_long, 'pair')} of texts over {LONG_TEXT:,} characters"
-        scope.flags.append(f"{pairs} {'was' if revisits.n_long == 1 else 'were'} compared by lines")
+    if n_long := sum(part.n_long for part in parts):
+        pairs = f"{count(n_long, 'pair')} of texts over {LONG_TEXT:,} characters"
+        scope.flags.append(f"{pairs} {'was' if n_long == 1 else 'were'} compared by lines")
     scope.keep("loop_rows", LOOP_ROWS, free_dips=settings.free_dips, depth_cap=settings.depth_cap)
     rows = scope.query("select extra_dips, returned, idle, capped, basis from loop_rows")
     scored = [row for row in rows if row[4] is not None]

@@ -27,30 +27,32 @@ from healed
 order by failure_signature
 """
 
-# Failures that may be a recurrence, and those that are. A failure counts against the newest heal before it: if even that is too old,
-# all are.
+# Failures that may be a recurrence.
 FOLLOWING = """
 select failure_signature, ts from failures
 where ts > (select start from span) and ts <= (select stop from span) + $follow_up
   and failure_signature in (select failure_signature from window_heals)
 """
 
-RECURRED = """
-select distinct f.failure_signature
-from following f
-asof join window_heals h on f.failure_signature = h.failure_signature and f.ts > h.ts
-where f.ts - h.ts <= $follow_up
+# Time is cut into stretches as long as the follow-up. What comes later in the same stretch comes in time; of the stretch before, the
+# newest event counts.
+FOLLOWED = """
+with before as (
+    select failure_signature, epoch_us(ts) // $length as stretch, min(ts) as first_ts, max(ts) as last_ts from ({events}) group by all
+),
+after as (
+    select failure_signature, epoch_us(ts) // $length as stretch, min(ts) as first_ts, max(ts) as last_ts from following group by all
+)
+select failure_signature from after a join before b using (failure_signature, stretch) where a.last_ts > b.first_ts
+union
+select a.failure_signature
+from after a join before b on b.failure_signature = a.failure_signature and b.stretch = a.stretch - 1
+where a.first_ts - b.last_ts <= $follow_up
 """
 
-RECURRED_AFTER_LOOP = """
-with ends as (select loop_id, max(ts) as last_ts from loop_heals group by loop_id),
-closed as (
-    select distinct h.failure_signature, ends.last_ts from window_heals h join ends using (loop_id)
-)
-select distinct f.failure_signature
-from following f
-asof join closed c on f.failure_signature = c.failure_signature and f.ts > c.last_ts
-where f.ts - c.last_ts <= $follow_up
+LOOP_ENDS = """
+select h.failure_signature, ends.last_ts as ts
+from window_heals h join (select loop_id, max(ts) as last_ts from loop_heals group by loop_id) ends using (loop_id)
 """
 
 # Without a failure log a signature recurs when another loop heals it again. Among the moments at which a signature was healed it is
@@ -154,13 +156,16 @@ def score(scope: Scope, gate: Gate) -> Signal:
     """
     has_log = scope.store.has("failures")
     follow_up = timedelta(microseconds=round(scope.settings.recurrence_days * 86_400_000_000))
-    if not has_log:
+    if has_log:
+        length = max(follow_up // timedelta(microseconds=1), 1)
+        scope.keep("following", FOLLOWING, follow_up=follow_up)
+        scope.keep("recurred", FOLLOWED.format(events="from window_heals"), follow_up=follow_up, length=length)
+        scope.keep("recurred_after_loop", FOLLOWED.format(events=LOOP_ENDS), follow_up=follow_up, length=length)
+    else:
         scope.keep("follow_up", "select $follow_up::interval as follow_up", follow_up=follow_up)
         gate.stop(LATER_HEALS)
-    again, again_after = (RECURRED, RECURRED_AFTER_LOOP) if has_log else (HEALED_AGAIN, HEALED_AGAIN_AFTER_LOOP)
-    scope.keep("following", FOLLOWING, follow_up=follow_up)
-    scope.keep("recurred", again, follow_up=follow_up)
-    scope.keep("recurred_after_loop", again_after, follow_up=follow_up)
+        scope.keep("recurred", HEALED_AGAIN, follow_up=follow_up)
+        scope.keep("recurred_after_loop", HEALED_AGAIN_AFTER_LOOP, follow_up=follow_up)
     scope.keep("missed_rows", MISSED)
     _keep_signatures(scope, "signal_rows", heals="window_heals")
     return _score(scope, "signal_rows", has_log=has_log)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from seam_core.contamination import Gram, build_exam, case_grams, tokens_of
+from seam_core.exam import Gram, build_exam, case_grams, tokens_of
 from seam_core.report import Audit
 from seam_core.views import issue_text
 from seam_core.words import count, listed, percent, points

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_core.contamination import Scanner, added_lines, build_exam, case_grams, tokens_of
+from seam_core import sharing
+from seam_core.exam import Scanner, added_lines, build_exam, case_grams, tokens_of
+from seam_core.scope import Scope
 from tests.seam_core.workspaces import audited, heal, report_on, reports_with, words, write
 
 
@@ -63,7 +65,7 @@ def coverage(cases, *heals):
     """Case → share of its word sequences that stand in what heals added; a heal is a list of runs of lines."""
     scanner = Scanner(build_exam(cases, n=8))
     for number, runs in enumerate(heals):
-        scanner.scan(f"h{number}", runs)
+        scanner.scan(number, runs)
     return {case: share for case, share, _, _ in scanner.findings()}
 
 
@@ -94,10 +96,10 @@ def test_coverage_of_a_case_of_27_words(runs, share):
 
 def test_several_heals_add_up_and_are_named():
     scanner = Scanner(build_exam(CASE, n=8))
-    scanner.scan("h1", [[words(0, 12)]])
-    scanner.scan("h2", [[words(8, 17)]])
+    scanner.scan(1, [[words(0, 12)]])
+    scanner.scan(2, [[words(8, 17)]])
     ((case, share, heals, passage),) = scanner.findings()
-    assert (case, heals) == ("case", ["h1", "h2"])
+    assert (case, heals) == ("case", [1, 2])
     assert share == pytest.approx(7 / 20)  # sequences 0–4 and 8–9
     assert passage == words(0, 12)
 
@@ -181,6 +183,19 @@ def texts(*rows):
 def test_what_was_added_is_judged_against_the_text_before_on_the_same_target(tmp_path, heals, contaminated):
     with audited(write(tmp_path, heal_events=heals, holdout=exam_of(30))) as found:
         assert sorted(row["case_id"] for row in found.scope.rows("contamination_rows") if row["contaminated"]) == contaminated
+
+
+def test_other_processes_find_the_same_additions(tmp_path, monkeypatch):
+    """Each of two has half of the heals. Days 3 and 4 are the second half: what stood there before came in the first."""
+    heals = texts(("a", leaked(0)), ("b", ""), (None, leaked(1)), ("a", f"{leaked(0)}\n{leaked(2)}"), ("b", leaked(2)), (None, leaked(1)))
+    log = write(tmp_path, heal_events=heals, holdout=exam_of(30))
+    monkeypatch.setattr(sharing, "APART_MIN", 1)
+    monkeypatch.setattr(Scope, "texts", None)
+    with audited(log) as found:
+        assert {row["case_id"]: row["heals"] for row in found.scope.rows("contamination_rows")} == {
+            "q0": ["h0"], "q1": ["h2", "h5"], "q2": ["h3", "h4"],
+        }  # fmt: skip
+        assert found.efficacy.contamination.n_first_texts == 4  # day 4 follows an empty text
 
 
 def test_the_text_before_the_window_is_no_addition_inside_it(tmp_path):

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seam_core import comparison, loading
+from seam_core import loading, sharing
 from seam_core.axes.monotonicity import loop_score
 from seam_core.report import report
+from seam_core.scope import Scope
 from tests.seam_core.workspaces import audited, concat, four, heal, loop, report_on, reports_with, rows_of, write
 
 SAME, NEAR = "abcdefghijklmnopqrst", "#bcdefghijklmnopqrst"  # 2·19/40 = 0.95
@@ -191,8 +192,8 @@ def test_other_processes_find_the_same_revisits(tail, monkeypatch, tmp_path):
     log.write_bytes(log.read_bytes().replace(b"\n", b"\n" + tail))
     with audited(log) as found:
         here = found.scope.rows("revisit_rows"), report(found)
-    monkeypatch.setattr(comparison, "APART_MIN", 1)
-    monkeypatch.setattr(comparison, "compare", None)
+    monkeypatch.setattr(sharing, "APART_MIN", 1)
+    monkeypatch.setattr(Scope, "texts", None)
     with audited(log) as found:
         assert (found.scope.rows("revisit_rows"), report(found)) == here
     assert len(here[0]) > 9
@@ -200,7 +201,7 @@ def test_other_processes_find_the_same_revisits(tail, monkeypatch, tmp_path):
 
 def test_a_line_that_only_duckdb_reads_is_compared_in_this_process(monkeypatch, tmp_path):
     monkeypatch.setattr(loading, "DIRECT_MIN", 0)
-    monkeypatch.setattr(comparison, "APART_MIN", 1)
+    monkeypatch.setattr(sharing, "APART_MIN", 1)
     log = write(tmp_path, heal_events=[*(heal(n, text="x" * 1000) for n in range(1, 71)), *loop("L", UP[:3], text=[SAME, "x", SAME])])
     log.write_bytes(log.read_bytes().replace(b'"score": 0.3}', b'"score": 0.3, "extra": [1,]}'))
     with audited(log) as found:

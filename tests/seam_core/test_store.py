@@ -234,11 +234,12 @@ def test_every_row_stands_on_the_line_it_was_written_on(tmp_path_factory, writte
     sizes=st.lists(st.integers(1, 40), min_size=1, max_size=60),
     blanks=st.lists(st.tuples(st.integers(0, 60), BLANKS), max_size=3),
     bom=st.booleans(),
+    braces=st.booleans(),
     asked=st.lists(st.integers(0, 59), min_size=1, max_size=8),
 )
-def test_lazy_offsets_find_the_line_of_any_row_in_any_order(tmp_path_factory, sizes, blanks, bom, asked):
+def test_lazy_offsets_find_the_line_of_any_row_in_any_order(tmp_path_factory, sizes, blanks, bom, braces, asked):
     """The check of identities says yes to everything here: blank lines are noticed by themselves."""
-    rows = [str(place % 10).encode() * size for place, size in enumerate(sizes)]
+    rows = [(b"{" if braces else b"") + str(place % 10).encode() * size for place, size in enumerate(sizes)]
     physical = [(row, place) for place, row in enumerate(rows)]
     for place, blank in blanks:
         physical.insert(min(place, len(physical)), (blank, None))
@@ -253,6 +254,7 @@ def test_lazy_offsets_find_the_line_of_any_row_in_any_order(tmp_path_factory, si
             if row < len(rows):
                 assert file.line_at(offsets[row]).removeprefix(b"\xef\xbb\xbf") == rows[row]
                 assert file.line_number(offsets[row]) == expected[row]
+        assert list(offsets.all()) == [offsets[row] for row in range(len(rows))]
         file.close()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seam_core.contamination import case_grams
+from seam_core.exam import case_grams
 from seam_core.views import leaks
 from seam_core.views.leaks import Untestable
 from tests.seam_core.workspaces import audited, heal, words, write
