@@ -10,6 +10,7 @@ from pathlib import Path
 from seam_core.errors import UnreadableLogError
 from seam_core.files import is_there, stat_log
 from seam_core.judge import JSONObject, Reject, describe, whole_number
+from seam_core.records import CERTIFIED_FILE
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,12 @@ class Certified:
 
     outcomes: dict[str, bool] | None = None
     rejects: tuple[Reject, ...] = field(default=())
-    digest: str = ""
+    digest: str = ""  # none when no byte was read
+
+    @property
+    def fault(self) -> str:
+        """Why a file that is there could not be read at all; "" when it was, or there is none."""
+        return "" if self.digest or not self.rejects else self.rejects[0].reason
 
 
 def read_certified(path: Path) -> Certified:
@@ -29,9 +35,9 @@ def read_certified(path: Path) -> Certified:
         stat_log(path)
         data = path.read_bytes()
     except UnreadableLogError as error:
-        return Certified(rejects=(Reject(path.name, 1, "", str(error).removeprefix(f"{path}: ")),))
+        return unread(str(error).removeprefix(f"{path}: "))
     except OSError as error:
-        return Certified(rejects=(Reject(path.name, 1, "", f"cannot be read ({error.strerror})"),))
+        return unread(f"cannot be read ({error.strerror})")
     digest = hashlib.sha256(data).hexdigest()
     try:
         value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=JSONObject.of, parse_int=whole_number)
@@ -42,6 +48,11 @@ def read_certified(path: Path) -> Certified:
     faults = {case: fault for case in value if (fault := _fault(value, case))}
     outcomes = {case: outcome == "pass" for case, outcome in value.items() if case not in faults}
     return Certified(outcomes, tuple(Reject(path.name, 1, _shown(case), fault) for case, fault in faults.items()), digest)
+
+
+def unread(why: str) -> Certified:
+    """What stands for a file that is there and of which no byte could be read."""
+    return Certified(rejects=(Reject(CERTIFIED_FILE, 1, "", why),))
 
 
 def _fault(value: JSONObject, case: str) -> str | None:
