@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from tests.browser.conftest import ARGS, CHROMIUM, SETTLED, serving  # noqa: E402 -- found from the line above on
+from tests.browser.conftest import ARGS, CHROMIUM, SETTLED  # noqa: E402 -- found from the line above on
+from tests.servers import serving  # noqa: E402 -- the same
 
 WIDTH = 1280
 STILL_MS = 1500  # charts fade in

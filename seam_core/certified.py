@@ -10,6 +10,7 @@ from pathlib import Path
 from seam_core.errors import UnreadableLogError
 from seam_core.files import is_there, stat_log
 from seam_core.judge import JSONObject, Reject, describe, whole_number
+from seam_core.records import CERTIFIED_FILE
 
 OUTCOMES = ("pass", "fail")
 
@@ -20,7 +21,12 @@ class Certified:
 
     outcomes: dict[str, bool] | None = None
     rejects: tuple[Reject, ...] = field(default=())
-    digest: str = ""
+    digest: str = ""  # none when no byte was read
+
+    @property
+    def fault(self) -> str:
+        """Why a file that is there could not be read at all; "" when it was, or there is none."""
+        return "" if self.digest or not self.rejects else self.rejects[0].reason
 
 
 def read_certified(path: Path, *, known: Certified | None = None) -> Certified:
@@ -34,9 +40,9 @@ def read_certified(path: Path, *, known: Certified | None = None) -> Certified:
         stat_log(path)
         data = path.read_bytes()
     except UnreadableLogError as error:
-        return Certified(rejects=(Reject(path.name, 1, "", str(error).removeprefix(f"{path}: ")),))
+        return unread(str(error).removeprefix(f"{path}: "))
     except OSError as error:
-        return Certified(rejects=(Reject(path.name, 1, "", f"cannot be read ({error.strerror})"),))
+        return unread(f"cannot be read ({error.strerror})")
     digest = hashlib.sha256(data).hexdigest()
     if known and known.digest == digest:
         return known
@@ -57,6 +63,11 @@ def _is_plain(value: JSONObject) -> bool:
         return False
     cases = "".join(value)
     return _shown(cases) == cases
+
+
+def unread(why: str) -> Certified:
+    """What stands for a file that is there and of which no byte could be read."""
+    return Certified(rejects=(Reject(CERTIFIED_FILE, 1, "", why),))
 
 
 def _fault(value: JSONObject, case: str) -> str | None:

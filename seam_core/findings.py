@@ -16,7 +16,7 @@ from seam_core.ranking import RANKED, SEVERITIES, WORST_FIRST, Severity, prepare
 from seam_core.report import Audit
 from seam_core.scope import Scope
 from seam_core.summary import missing_inputs, week_sentences
-from seam_core.words import alike, count, cut, named, percent, points, signed, times
+from seam_core.words import alike, count, cut, named, percent, points, signed, signed_points, times
 
 __all__ = ["Finding", "Severity", "cost_per_real_point", "missing_inputs", "sentences_of", "week_sentences", "worst_heals"]
 
@@ -134,8 +134,7 @@ def split_gap_sentence(visible: float, held_out: float) -> str | None:
     seen, real = points(visible), points(held_out)
     if seen - real < 1:
         return None
-    unit = "point" if abs(seen) == 1 else "points"
-    return f"this cycle: visible {signed(seen)} {unit}; its loop's held-out score: {signed(real) if real else '+0'}"
+    return f"this cycle: visible {signed_points(seen)}; its loop's held-out score: {signed(real) if real else '+0'}"
 
 
 def gap_sentence(visible: float, held_out: float, *, whole_loop: bool = False) -> str | None:
@@ -144,7 +143,7 @@ def gap_sentence(visible: float, held_out: float, *, whole_loop: bool = False) -
     if seen - real < 1:
         return None
     where = "over its whole loop: " if whole_loop else ""
-    gains = f"{where}visible {signed(seen)} {'point' if abs(seen) == 1 else 'points'}, held-out {signed(real)}"
+    gains = f"{where}visible {signed_points(seen)}, held-out {signed(real)}"
     if seen <= 0:
         return f"{gains}: it lost {count(seen - real, 'point')} more where the loop does not look"
     if real < 0:

@@ -23,19 +23,21 @@ from seam_core.verdicts import (
     Progress,
     Review,
     Reviewed,
+    Spoken,
     Standing,
     latest_assignments,
     latest_reviews,
     progress,
     reopened,
     score_reviewed,
+    spoken,
     standing,
 )
 
 __all__ = [
     "COMMENT_MAX", "NAME_MAX", "VERDICTS", "Assigned", "Disagreement", "Evidence", "Progress", "Review", "ReviewError", "Reviewed",
-    "Standing", "Verdict", "assign", "clear_review", "evidence", "last_of", "latest_assignments", "latest_reviews", "progress",
-    "record_review", "reopened", "score_reviewed", "standing", "undo_last",
+    "Spoken", "Standing", "Verdict", "assign", "clear_review", "evidence", "last_of", "latest_assignments", "latest_reviews", "progress",
+    "record_review", "reopened", "score_reviewed", "spoken", "standing", "undo_last",
 ]  # fmt: skip
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

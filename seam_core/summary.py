@@ -5,7 +5,7 @@ from __future__ import annotations
 from seam_core.axes.efficacy import DILUTED
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.settings import bounds
-from seam_core.words import AXIS_NAMES, capital, count, listed, percent, points, signed
+from seam_core.words import AXIS_NAMES, capital, count, listed, percent, points, signed, signed_points
 
 NO_HEAL = "no heal in the window"
 FOUR_SCORES = ("visible_before", "visible_after", "holdout_before", "holdout_after")
@@ -54,14 +54,23 @@ def alarms(audit: Audit, axis: str) -> list[str]:
 
 
 def coverage(audit: Audit) -> dict[str, str]:
-    """Axis → of how much its score speaks, for each scored axis that leaves something out or could not have fallen."""
+    """Axis → of how much its score speaks, for each scored axis that leaves something out, may still fall, or could not have fallen."""
     s, e, a, m = audit.signal, audit.efficacy, audit.aftermath, audit.monotonicity
     parts = {"S": (s.n, s.left_out, "failure signature"), "E": (e.n, e.left_out, "heal")}
     parts |= {"A": (a.n, a.left_out, "heal"), "M": (m.n, m.left_out, "loop")}
     found = {axis: f"{n:,} of {count(n + out, noun)}" for axis, (n, out, noun) in parts.items() if n and out}
+    if is_early(audit):
+        which = "the healed failure has not" if s.n_signatures == 1 else f"none of {s.n_signatures:,} healed failures has"
+        early = f"early: {which} had its {_days(audit)} to come back"
+        found["S"] = "; ".join([*([found["S"]] if "S" in found else []), early])
     if m.n and _cannot_wander(audit):
         found["M"] = "; ".join([*([found["M"]] if "M" in found else []), "all loops have one cycle: nothing could dip or return"])
     return found
+
+
+def is_early(audit: Audit) -> bool:
+    """Whether no healed failure has its days behind it in which it could have come back: Signal can only fall from there."""
+    return audit.signal.score is not None and audit.signal.follow_up == 0
 
 
 def _cannot_wander(audit: Audit) -> bool:
@@ -211,12 +220,18 @@ def _signal(audit: Audit) -> str:
 def _returned(audit: Audit, recurred: int) -> list[str]:
     """How many failures came back, and for how many it is too early to say."""
     s = audit.signal
-    n, days = s.n_signatures, f"{audit.settings.recurrence_days:g} {'day' if audit.settings.recurrence_days == 1 else 'days'}"
+    n, days = s.n_signatures, _days(audit)
     followed = round((s.follow_up or 0) * n)
     if followed == n:
         return [f"{f'{recurred:,} of {n:,}' if recurred else 'none'} came back within {days}"]
     so_far = f"{recurred:,} of {n:,} came back within {days} so far" if recurred else "none has come back yet"
     return [so_far, f"{followed:,} of {n:,} {f'has its {days} behind it' if n == 1 else f'have their {days} behind them'}"]
+
+
+def _days(audit: Audit) -> str:
+    """How long a healed failure must stay away."""
+    days = audit.settings.recurrence_days
+    return f"{days:g} {'day' if days == 1 else 'days'}"
 
 
 def _efficacy(audit: Audit) -> str:
@@ -225,7 +240,7 @@ def _efficacy(audit: Audit) -> str:
     parts = []
     if n_loops:
         parts.append(
-            f"an average loop moved visible scores by {signed(points(visible))} points, held-out scores by {signed(points(held_out))}"
+            f"an average loop moved visible scores by {signed_points(points(visible))}, held-out scores by {signed(points(held_out))}"
         )
     if e.by_loop is not None and e.score is not None and abs(e.score - e.by_loop) >= DILUTED - 1e-9:
         parts.append(f"counted by loop the score would be {e.by_loop:.2f}")

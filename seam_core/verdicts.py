@@ -5,13 +5,13 @@ Signal with their verdicts in place of labels.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from seam_core.axes import signal
 from seam_core.axes.signal import Signal
 from seam_core.evidence import Evidence, difference, evidence
-from seam_core.ledger import Actor, Ledger
+from seam_core.ledger import Actor, Ledger, Row
 from seam_core.ledger.kinds import Assignment, ReviewCleared, ReviewDecision, Verdict
 from seam_core.scope import Scope
 from seam_core.store import Store
@@ -79,27 +79,67 @@ class Reviewed:
     disagreements: tuple[Disagreement, ...]  # heals of the window that count as unlabelled
 
 
-def latest_reviews(ledger: Ledger) -> dict[str, dict[str, Review]]:
-    """heal_id → actor key → the latest that this person says about that heal. Cleared ones are not in it."""
-    latest: dict[str, dict[str, Review]] = {}
-    for row in ledger.rows(*REVIEWS):
-        said, by = row.decision, row.by
-        if isinstance(said, ReviewDecision):
-            seen = Evidence(said.record_sha256, said.runs_sha256, said.n_runs)
-            latest.setdefault(said.heal_id, {})[by.key] = Review(said.heal_id, said.verdict, said.comment, seen, by, row.ts, row.seq)
-        elif isinstance(said, ReviewCleared):
-            latest.get(said.heal_id, {}).pop(by.key, None)
-    return {heal_id: said for heal_id, said in latest.items() if said}
+@dataclass(frozen=True)
+class Spoken:
+    """What everybody said up to one row of the ledger: heal_id → actor key → the latest that this person says about that heal, and
+    heal_id → who has it in hand. What was cleared or handed back is not in it.
+    """
+
+    latest: Mapping[str, Mapping[str, Review]] = field(default_factory=dict)
+    handed: Mapping[str, Assigned] = field(default_factory=dict)
+    seq: int = 0  # of the last row that was read
+    sha256: str = ""
 
 
-def latest_assignments(ledger: Ledger) -> dict[str, Assigned]:
-    """heal_id → who has it in hand. What was handed back is not in it."""
-    latest: dict[str, Assigned | None] = {}
-    for row in ledger.rows(Assignment.kind):
+def spoken(ledger: Ledger, before: Spoken | None = None) -> Spoken:
+    """What people said up to now. Of a ledger that still has the last row of `before`, only what was added since is read; what is said
+    about a heal that none of that names is then the same object.
+    """
+    before = before or Spoken()
+    rows = ledger.rows(*REVIEWS, Assignment.kind, after=max(before.seq - 1, 0))
+    if before.seq:
+        if not rows or (rows[0].seq, rows[0].sha256) != (before.seq, before.sha256):
+            return spoken(ledger)
+        rows = rows[1:]
+    if not rows:
+        return before
+    latest, handed = dict(before.latest), dict(before.handed)
+    for row in rows:
         said = row.decision
-        assert isinstance(said, Assignment)
-        latest[said.heal_id] = Assigned(said.heal_id, said.to, said.note, row.by, row.ts, row.seq) if said.to is not None else None
-    return {heal_id: assigned for heal_id, assigned in latest.items() if assigned}
+        if isinstance(said, Assignment):
+            _hand(handed, said, row)
+        elif isinstance(said, (ReviewDecision, ReviewCleared)):
+            _take_down(latest, said, row)
+    return Spoken(latest, handed, rows[-1].seq, rows[-1].sha256)
+
+
+def _take_down(latest: dict[str, Mapping[str, Review]], said: ReviewDecision | ReviewCleared, row: Row) -> None:
+    people, by = dict(latest.get(said.heal_id, {})), row.by
+    if isinstance(said, ReviewDecision):
+        seen = Evidence(said.record_sha256, said.runs_sha256, said.n_runs)
+        people[by.key] = Review(said.heal_id, said.verdict, said.comment, seen, by, row.ts, row.seq)
+    else:
+        people.pop(by.key, None)
+    latest[said.heal_id] = people
+    if not people:
+        del latest[said.heal_id]
+
+
+def _hand(handed: dict[str, Assigned], said: Assignment, row: Row) -> None:
+    if said.to is not None:
+        handed[said.heal_id] = Assigned(said.heal_id, said.to, said.note, row.by, row.ts, row.seq)
+    else:
+        handed.pop(said.heal_id, None)
+
+
+def latest_reviews(ledger: Ledger) -> Mapping[str, Mapping[str, Review]]:
+    """heal_id → actor key → the latest that this person says about that heal. Cleared ones are not in it."""
+    return spoken(ledger).latest
+
+
+def latest_assignments(ledger: Ledger) -> Mapping[str, Assigned]:
+    """heal_id → who has it in hand. What was handed back is not in it."""
+    return spoken(ledger).handed
 
 
 def reopened(store: Store, latest: Mapping[str, Mapping[str, Review]]) -> dict[str, dict[str, str]]:

@@ -28,6 +28,11 @@ def signed(whole: int) -> str:
     return f"{whole:+d}".replace("-", "−") if whole else "0"
 
 
+def signed_points(whole: int) -> str:
+    """The same with its unit: +25 points, −1 point, 0 points."""
+    return f"{signed(whole)} {'point' if abs(whole) == 1 else 'points'}"
+
+
 def percent(part: int, whole: int) -> str:
     """A share of counted things, with one decimal where that is not finer than one of them."""
     share = 100 * part / whole

@@ -3,9 +3,12 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from seam_core import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = (
@@ -70,6 +73,32 @@ print(threading.active_count(), opened, os.listdir())
     assert done.stdout == "1 [] []\n"
 
 
+FIRST_OF_ALL = """
+import ast, importlib, os, sys, traceback
+from pathlib import Path
+import plotly.graph_objects, streamlit, seam_core.packet
+for module in Path("seam_core/views").glob("[!_]*.py"):  # what knows nothing of pages is imported once
+    importlib.import_module(f"seam_core.views.{module.stem}")
+for page in sorted(Path("pages").glob("[!p]*/[!_]*.py")):
+    child = os.fork()
+    if not child:
+        found = [node for node in ast.parse(page.read_text()).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        try:
+            exec(compile(ast.Module(found, []), str(page), "exec"), {})
+        except BaseException:
+            traceback.print_exc(file=sys.stdout)
+        sys.stdout.flush()
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+def test_any_page_may_be_the_first_that_a_server_imports():
+    """A ring of imports would show only on the server whose first reader follows a link to just that page."""
+    done = subprocess.run([sys.executable, "-c", FIRST_OF_ALL], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+
+
 def imported(path):
     """Modules that a file imports, wherever in it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -98,3 +127,7 @@ def test_pages_import_the_core_and_their_parts_and_parts_import_no_page(path):
 
 def test_the_core_has_no_module_named_after_nothing():
     assert not {path.stem for path in CORE + PAGES} & {"utils", "helpers", "common", "misc"}
+
+
+def test_the_version_that_packets_name_is_that_of_the_project():
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"] == VERSION

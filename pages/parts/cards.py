@@ -16,6 +16,7 @@ from pages.parts.frame import View
 from pages.parts.memory import Past
 from seam_core import costs, escape, summary
 from seam_core.report import AXES, Audit, thresholds
+from seam_core.views import cases
 from seam_core.window import Window
 from seam_core.words import AXIS_NAMES, capital, count
 
@@ -51,13 +52,16 @@ def _number_of(view: View, axis: str, before: Past | None) -> None:
 
 
 def fill(view: View, places: dict[str, DeltaGenerator], past: list[Past]) -> None:
-    """Draw each axis's last windows into its place."""
+    """Draw each axis's last windows into its place, and below Aftermath's what its cases do by themselves."""
     for axis, line in thresholds(view.audit.settings).items():
         points = [_point(one, axis) for one in past]
         if sum(point.score is not None for point in points) >= TO_DRAW:
             alt = f"{AXIS_NAMES[axis]} in the last {len(points)} windows; alert below {line:.2f}"
             figure = view.ask(_history, tuple(points), line)
             places[axis].plotly_chart(figure, key=f"history {axis}", config=NO_BAR, alt=alt)
+    noise = view.ask(cases.beside_noise)
+    if noise:
+        places["A"].caption(escape.plain(noise))
 
 
 def _history(_audit: Audit, points: tuple[windows.Point, ...], line: float) -> Figure:

@@ -44,11 +44,12 @@ def overview(view: View) -> None:
         "pending": NUMBER("Pending", help="A last line that is only half written: no fault"),
         "blank": NUMBER("Blank", format="localized"),
         "assumed_utc": NUMBER("Assumed UTC", format="localized", help="Times without an offset"),
+        "assumed_time": NUMBER("Assumed time", format="localized", help="Marked ts_assumed by what wrote the log: the time is made up"),
         "first": "First (UTC)",
         "last": "Last (UTC)",
         "n_bytes": NUMBER("Size", format="bytes"),
     }
-    seldom = ("rewritten", "repeated", "pending", "blank", "assumed_utc")
+    seldom = ("rewritten", "repeated", "pending", "blank", "assumed_utc", "assumed_time")
     columns = {key: label for key, label in columns.items() if key not in seldom or any(row[key] for row in rows)}
     tables.show(rows, name="files", alt="Files of the workspace, and what became of their lines", columns=columns)
     for one in found:

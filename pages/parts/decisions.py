@@ -34,13 +34,21 @@ class State:
         return self.actor is not None and not self.fault
 
 
+@dataclass
+class Newest:
+    """What was decided when somebody last asked: the next asks only for what was added since."""
+
+    found: Decided | None = None
+
+
 def state(view: View) -> State:
     """What was decided up to now, by everybody; asked anew at each run, so that two people see each other's decisions."""
     ledger = _ledger(str(ledger_file(view.opened.store.workspace.folder, read_server_settings())))
     who = identity.who()
     try:
         chain = ledger.chain()
-        found = _decided(str(ledger.path), chain.head, view.opened.key, ledger, view.opened.store)
+        newest = _newest(str(ledger.path), view.opened.born)
+        found = _decided(str(ledger.path), chain.head, view.opened.key, ledger, view.opened.store, newest)
     except LedgerError as error:
         return State(ledger, who.actor, who.why_not, str(error), who.may_sign_in)
     return State(ledger, who.actor, who.why_not, "" if chain.holds else chain.sentence, who.may_sign_in, found)
@@ -63,6 +71,12 @@ def _ledger(path: str) -> Ledger:
     return Ledger(Path(path))
 
 
+@st.cache_resource(max_entries=20, show_spinner=False)
+def _newest(path: str, born: str) -> Newest:
+    return Newest()
+
+
 @st.cache_resource(max_entries=20, show_spinner="Reading what was decided …")
-def _decided(path: str, head: str | None, key: str, _ledger: Ledger, _store: Store) -> Decided:
-    return verdicts.decided(_ledger, _store)
+def _decided(path: str, head: str | None, key: str, _ledger: Ledger, _store: Store, _newest: Newest) -> Decided:
+    _newest.found = verdicts.decided(_ledger, _store, _newest.found)
+    return _newest.found

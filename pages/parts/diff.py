@@ -17,6 +17,7 @@ from seam_core.views import worddiff
 from seam_core.views.worddiff import Comparison, Fold, Segment
 
 LABEL = 120  # characters of a heading
+NARROW = "One above the other, for there is no room for two columns."
 LAYOUTS = {"sides": "Side by side", "unified": "Unified"}  # as they stand in the address
 STYLE = """<style>
 .seam-diff { container-type: inline-size; font-size: .875rem; line-height: 1.5 }
@@ -31,7 +32,9 @@ STYLE = """<style>
   text-decoration-color: color-mix(in srgb, currentColor 60%, transparent) }
 .seam-diff .blank { outline: 1px solid currentColor; outline-offset: -1px }
 .seam-diff .blank.break::before { content: "\\21B5" }
-@container (max-width: 600px) {
+.seam-diff .narrow { display: none; font-style: italic }
+@container (max-width: 720px) {
+  .seam-diff .narrow { display: block }
   .seam-diff .row { grid-template-columns: 1fr }
   .seam-diff .again { display: none }
 }
@@ -68,7 +71,7 @@ def html_of(pieces: Sequence[Segment | Fold], *, side_by_side: bool, old_label: 
     """The pieces of a comparison as HTML of div, ins and del alone."""
     names = [f'<div class="name">{_shown(label, length=LABEL)}</div>' for label in (f"− {old_label}", f"+ {new_label}")]
     if side_by_side:
-        head, body = f'<div class="row">{"".join(names)}</div>', _two_columns(pieces)
+        head, body = f'<div class="narrow">{NARROW}</div><div class="row">{"".join(names)}</div>', _two_columns(pieces)
     else:
         head, body = "".join(names), _one_column(pieces)
     return f'<div class="seam-diff">{head}{"".join(body)}</div>'

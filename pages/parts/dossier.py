@@ -25,7 +25,8 @@ def head(found: Dossier) -> None:
             st.caption(AREAS[found.axis], width="content")
     loop = f"cycle {found.cycle:,} of {escape.code(found.loop_id)} (heal {found.position:,} of {found.n_cycles:,})"
     target = f" on {escape.code(found.changed.target)}" if found.changed.target else ""
-    st.caption(f"{found.ts:%Y-%m-%d %H:%M} UTC · {loop} · {found.level_name}{target}")
+    assumed = " (assumed: the log marks this time as made up)" if found.unknown.get("ts_assumed") == "true" else ""
+    st.caption(f"{found.ts:%Y-%m-%d %H:%M} UTC{assumed} · {loop} · {found.level_name}{target}")
     if found.sentences:
         st.text(escape.visible("\n".join(f"{capital(said)}." for said in found.sentences)))
     elif found.in_window:

@@ -133,7 +133,8 @@ def history(state: State, heal_id: str) -> None:
 
 def hand_over(state: State, heal_id: str) -> None:
     """Give the heal to a named person or team, with a note; or take it back."""
-    with st.popover("Hand over", disabled=not state.can_write), st.form(f"hand over {heal_id}", border=False):
+    box = st.popover("Hand over", key=f"handing {heal_id}", on_change="rerun", disabled=not state.can_write)
+    with box, st.form(f"hand over {heal_id}", border=False):
         handed = state.decided.handed.get(heal_id)
         st.text_input("Person or team", key=f"to {heal_id}", max_chars=reviews.NAME_MAX, value=handed.to if handed else "")
         st.text_area("Note", key=f"note {heal_id}", max_chars=reviews.COMMENT_MAX, height=68)
@@ -145,15 +146,21 @@ def hand_over(state: State, heal_id: str) -> None:
 
 def decide_many(view: View, state: State, lines: Lines, at: int | None) -> None:
     """One verdict for the group chosen, or for the whole list."""
-    with st.popover("Decide many", disabled=not state.can_write or not lines.heal_ids):
+    with st.popover("Decide many", disabled=not state.can_write or len(lines.all_heals) < 2):
         if state.actor is None:
             return
         group = lines.heals_of(at) if at is not None and lines.entries is not None else ()
         offered = {"This group": group} if len(group) > 1 else {}
         offered |= {"The whole list": lines.all_heals}
         which = st.radio(
-            "Which heals", list(offered), format_func=lambda name: f"{name} ({len(offered[name]):,})", key=f"many of {len(offered)}"
+            "Which heals",
+            list(offered),
+            index=None if len(group) == 1 else 0,  # who looks at a group of one did not ask for all of them
+            format_func=lambda name: f"{name} ({len(offered[name]):,})",
+            key=f"many of {len(offered)} {len(group) == 1}",
         )
+        if which is None:
+            return
         safe = queue.bulk(offered[which], view.ask(queue.unsafe))
         chosen = verdicts.many(safe, state.decided, state.actor)
         if chosen.left_out:
@@ -227,7 +234,8 @@ def _assign(ledger: Ledger, heal_id: str, *, back: bool) -> None:
     to, note = (st.session_state.get(f"{name} {heal_id}", "") for name in ("to", "note"))
     if back:
         to, note = None, ""
-    _written(lambda actor: reviews.assign(ledger, heal_id, to=to, actor=actor, note=note).note)
+    if _written(lambda actor: reviews.assign(ledger, heal_id, to=to, actor=actor, note=note).note):
+        st.session_state[f"handing {heal_id}"] = False  # done: the box closes
 
 
 def _written(write: Callable[[Actor], str | None]) -> bool:

@@ -75,4 +75,5 @@ def state(view: View, axis: str) -> str:
 
 def states(view: View, axis: str) -> list[str]:
     """The same of a scored axis, one by one."""
-    return summary.alarms(view.audit, axis) or [f"ok (line {thresholds(view.audit.settings)[axis]:.2f})"]
+    calm = "early: ok so far" if axis == "S" and summary.is_early(view.audit) else "ok"
+    return summary.alarms(view.audit, axis) or [f"{calm} (line {thresholds(view.audit.settings)[axis]:.2f})"]

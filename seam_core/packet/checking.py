@@ -14,12 +14,15 @@ from typing import IO
 
 import msgspec
 
+from seam_core import VERSION
 from seam_core.packet.making import derived, told
 from seam_core.packet.recipe import (
+    CERTIFIED,
     FORMAT,
     INPUTS,
     MANIFEST,
     REPORT,
+    SEAM,
     InputFile,
     Manifest,
     PacketError,
@@ -78,7 +81,7 @@ def _manifest(packed: zipfile.ZipFile, path: Path) -> Manifest:
         raise PacketError(f"{path}: its {MANIFEST} cannot be understood ({error})") from None
     if found.format != FORMAT:
         raise PacketError(f"{path}: is of the format {cut(found.format)}; this version of SEAM reads {FORMAT}")
-    if unknown := set(found.recipe.unreadable) - {log.table for log in LOGS}:
+    if unknown := set(found.recipe.unreadable) - {CERTIFIED, *(log.table for log in LOGS)}:
         raise PacketError(f"{path}: names a log that there is not ({named(sorted(unknown))})")
     for name in (found.recipe.heals, *(one.member for one in found.inputs)):
         place = PurePosixPath(name)
@@ -148,7 +151,17 @@ def _compare(packed: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Verdi
         said += [f"no match: beside what the manifest names, the zip holds {named(strangers)}"] if strangers else []
         other_versions = differing(manifest.versions, versions())
         said += [f"other versions: {', '.join(other_versions)}"] if other_versions else []
-    return Verdict(matches, tuple(said), report)
+    return Verdict(matches, (*said, _maker(manifest)), report)
+
+
+def _maker(manifest: Manifest) -> str:
+    """Which version of SEAM made the packet; another one may word README and digest otherwise."""
+    here, there = VERSION, manifest.versions.get(SEAM, "unknown")
+    return (
+        f"made by SEAM {cut(there)}, as this is"
+        if there == here
+        else f"made by SEAM {cut(there)}; this is {here}, which may word things otherwise"
+    )
 
 
 def _stored_report(packed: zipfile.ZipFile, n_bytes: int) -> bytes:

@@ -15,6 +15,7 @@ from seam_core.files import is_readable
 from seam_core.ledger import LedgerError, Noted, noted
 from seam_core.ledger import file as ledger_file
 from seam_core.logstate import LogState
+from seam_core.packet.recipe import CERTIFIED
 from seam_core.records import CERTIFIED_FILE
 from seam_core.store import Store
 from seam_core.views.files import PACKED, how_read
@@ -29,7 +30,7 @@ class Source:
 
     member: str  # as it is named among the inputs
     path: Path
-    table: str  # "" for what is no log
+    table: str  # "" for settings; CERTIFIED for the baseline when it could not be read
     n_bytes: int  # of the file as it lies there, from its start
     n_read: int  # the same, unpacked
     how: str  # how it was read, in words
@@ -92,8 +93,11 @@ def take_snapshot(store: Store) -> Snapshot:
             for state in store.states.values():
                 if source := _log(state, below if state.log.fixture else "", workspace.fixtures if state.log.fixture else workspace.folder):
                     found.sources.append(source)
-        for path, prefix in ((workspace.fixtures / CERTIFIED_FILE, below), (workspace.settings_file, "")):
-            if is_readable(path):
+        baseline = workspace.fixtures / CERTIFIED_FILE
+        if store.certified.fault:
+            found.sources.append(_unread(baseline, f"{below}{CERTIFIED_FILE}", CERTIFIED, store.certified.fault))
+        for path, prefix in ((baseline, below), (workspace.settings_file, "")):
+            if is_readable(path) and not (path == baseline and store.certified.fault):
                 found.sources.append(_whole(path, f"{prefix}{path.name}"))
     except BaseException:
         found.__exit__()
@@ -105,7 +109,7 @@ def _log(state: LogState, prefix: str, folder: Path) -> Source | None:
     file = state.file
     if file is None:
         path = folder / state.log.file
-        return Source(f"{prefix}{state.log.file}", path, state.log.table, 0, 0, "not read", state.error) if state.error else None
+        return _unread(path, f"{prefix}{state.log.file}", state.log.table, state.error) if state.error else None
     member = f"{prefix}{file.path.name}"
     if file.path.suffix not in PACKED:
         fd = os.dup(file.handle.fileno())
@@ -119,6 +123,10 @@ def _log(state: LogState, prefix: str, folder: Path) -> Source | None:
         os.close(fd)
         raise UnreadableLogError(f"{file.path}: was changed while it was being read; read it again")
     return Source(member, file.path, state.log.table, stat.st_size, file.n_bytes, how_read(state), fd=fd)
+
+
+def _unread(path: Path, member: str, table: str, why: str) -> Source:
+    return Source(member, path, table, 0, 0, "not read", why)
 
 
 def _whole(path: Path, member: str) -> Source:

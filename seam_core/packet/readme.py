@@ -6,7 +6,7 @@ import json
 import shlex
 
 from seam_core import escape
-from seam_core.packet.recipe import INPUTS, REPORT, Manifest, Recipe
+from seam_core.packet.recipe import INPUTS, REPORT, SEAM, Manifest, Recipe
 from seam_core.packet.rows import TABLES
 from seam_core.report import Audit
 from seam_core.summary import verdict
@@ -26,7 +26,7 @@ def readme(manifest: Manifest, audit: Audit) -> str:
         f"Window {audit.window.label} ({recipe.window}, ending {recipe.as_of}). {manifest.note}",
         "Logs can hold what the agent saw: pass a packet on as you would pass on the logs.\n" if has_logs else "",
         "## Compute the report again",
-        "In a copy of the SEAM repository, with this file in place of PACKET.zip:",
+        f"In a copy of the SEAM repository, version {manifest.versions.get(SEAM, 'unknown')}, with this file in place of PACKET.zip:",
         f"```sh\n{VERIFY}{'' if has_logs else ' --logs FOLDER'}\n```",
         f"It checks every digest, computes everything anew from {source} and says whether `{REPORT}` comes out"
         " the same to the byte. Whatever was added to the logs since does not matter."
@@ -43,7 +43,7 @@ def readme(manifest: Manifest, audit: Audit) -> str:
 
 def requirements(manifest: Manifest) -> str:
     """The versions the report was computed with, for pip."""
-    pins = (f"{name}=={found}" for name, found in manifest.versions.items() if name != "python" and found != "unknown")
+    pins = (f"{name}=={found}" for name, found in manifest.versions.items() if name not in (SEAM, "python") and found != "unknown")
     return f"# Python {manifest.versions.get('python', 'unknown')}\n" + "".join(f"{pin}\n" for pin in pins)
 
 

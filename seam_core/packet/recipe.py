@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from seam_core import VERSION
+from seam_core.certified import unread
 from seam_core.errors import SeamError
 from seam_core.ledger import Noted, noted
 from seam_core.ledger.looking import FILE as LEDGER
@@ -29,7 +31,9 @@ REPORT = "report.json"
 DIGEST = "digest.md"
 SETTINGS = "settings.json"
 INPUTS = "inputs"
+SEAM = "seam"  # among the versions
 LIBRARIES = ("duckdb", "msgspec", "rapidfuzz", "typer", "zstandard")  # what a report needs; DuckDB's version is part of its digest
+CERTIFIED = "certified"  # the baseline, beside the tables of the logs
 
 
 class PacketError(SeamError):
@@ -48,7 +52,7 @@ class Recipe(msgspec.Struct, frozen=True):
     require: tuple[str, ...] = ()
     flags: dict[str, Any] = {}
     server_thresholds: dict[str, Any] = {}
-    unreadable: dict[str, str] = {}  # table → why its file could not be read
+    unreadable: dict[str, str] = {}  # table, or CERTIFIED → why its file could not be read
     has_ledger: bool = False  # whether the report names the head of the ledger …
     ledger_fault: str = ""  # … and why it could not be read
 
@@ -78,8 +82,8 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of what a report needs."""
-    found = {"python": python_version()}
+    """Versions of SEAM, of Python and of what a report needs."""
+    found = {SEAM: VERSION, "python": python_version()}
     for name in LIBRARIES:
         try:
             found[name] = version(name)
@@ -112,7 +116,10 @@ def recomputed(folder: Path, recipe: Recipe) -> Iterator[Computed]:
     try:
         store.refresh()
         for table, sentence in recipe.unreadable.items():
-            store.states[table].error = sentence
+            if table == CERTIFIED:
+                store.certified = unread(sentence)
+            else:
+                store.states[table].error = sentence
         held = {key: check_threshold(key, value, where=MANIFEST) for key, value in recipe.server_thresholds.items()}
         server = ServerSettings(thresholds=held)
         resolved = resolve(folder / SETTINGS_FILE, flags=recipe.flags, server=server)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from seam_core.report import Audit
+from seam_core.views.case_history import noise_sentences, own_noise
 from seam_core.views.filters import Filters
 from seam_core.words import count, cut, named
 
 HEALS_LISTED = 2_000  # worst first
+NOISE_MAX = 100  # cases of which the noise is looked up, those that broke most often
 MARKS = 2_000  # points of a chart
 TERMS = 8  # different values of A_heal that the sum writes out
 EXAMPLES = 4  # heals whose own score is written out
@@ -127,6 +129,20 @@ def taken_apart(audit: Audit) -> Sum:
         which = "Every heal was" if n_sampled == a.n else f"{n_sampled:,} of {count(a.n, 'heal')} were"
         sentences.append(f"{which} checked on a sample of the surface: what was not run cannot be seen breaking.")
     return Sum(tuple(sentences), (*_examples(audit, worst, n_broke), *_mean(audit, scores)))
+
+
+def beside_noise(audit: Audit) -> str | None:
+    """How often cases broke and were fixed, and how often those that broke flip with no heal between; None when nothing is scored."""
+    n_broke, n_fixed = audit.scope.one("select sum(n_regressed), sum(n_fixed) from aftermath_rows")
+    if not audit.aftermath.n:
+        return None
+    broke = audit.scope.query(
+        "select unnest(regressed) as case_id, count(*) from aftermath_rows group by case_id order by 2 desc, 1 limit $n", n=NOISE_MAX
+    )
+    noise = own_noise(audit, tuple(case_id for case_id, _ in broke))
+    return " ".join(
+        [f"Cases broke {count(n_broke, 'time')} and were fixed {count(n_fixed, 'time')}.", *noise_sentences(list(noise.values()))]
+    )
 
 
 def worst_heals(audit: Audit, filters: Filters) -> HealList:

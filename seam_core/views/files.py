@@ -23,6 +23,7 @@ PACKED = (".gz", ".zst")
 DIGEST_MAX = 32 * 2**20  # a longer file is digested only when somebody asks
 REJECTS_SHOWN = 1_000
 CHUNK = 2**20
+TIME_ASSUMED = (b'"ts_assumed": true', b'"ts_assumed":true')
 TIMED = ("heals", "failures", "runs")
 
 # What a file that is not there would switch on.
@@ -75,6 +76,7 @@ class FileState:
     how: str
     sha256: str | None  # of the bytes used; None for a long file that nobody asked about
     notes: tuple[str, ...] = ()
+    assumed_time: int | None = None  # records that say so of their time; None for a long file, which is not searched
 
 
 @dataclass(frozen=True)
@@ -195,8 +197,16 @@ def _log(store: Store, state: LogState) -> FileState:
     return FileState(
         file.path.name, str(file.path), file.n_bytes, lines, kept, state.repeated, state.rewritten, rejects, int(state.pending), blank,
         assumed, _utc(first), _utc(last), _moment(file.packed_stat[1]), how_read(state),
-        _digest(file) if file.n_bytes <= DIGEST_MAX else None, tuple(file.notes),
+        _digest(file) if file.n_bytes <= DIGEST_MAX else None, tuple(file.notes), _n_assumed(file),
     )  # fmt: skip
+
+
+def _n_assumed(file: LogFile) -> int | None:
+    """How often an importer marked a record's time as its own invention; the key is not part of the format."""
+    if file.n_bytes > DIGEST_MAX:
+        return None
+    data = file.read(0, file.n_bytes)
+    return sum(data.count(mark) for mark in TIME_ASSUMED)
 
 
 def _n_lines(file: LogFile) -> int:

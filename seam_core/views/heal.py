@@ -138,9 +138,10 @@ def _scores(scope: Scope, loop_id: str, four: list[float | None], *, measured: s
     splits = whole_loop and not scope.one(LOOPS_OWN, loop_id=loop_id)[0]
     said = split_gap_sentence(visible.gain, held_out.gain) if splits else None
     said = said or gap_sentence(visible.gain, held_out.gain, whole_loop=whole_loop)
-    seen, real = signed(whole_points(visible.gain)), signed(whole_points(held_out.gain))
+    seen, real = signed(whole_points(visible.gain)), whole_points(held_out.gain)
     own, whole = (" at this cycle", " over its whole loop") if whole_loop else ("", "")
-    said = said or f"visible {seen}{own}, held-out {real}{whole} points: no gap of a whole point"
+    unit = "point" if abs(real) == 1 else "points"
+    said = said or f"visible {seen}{own}, held-out {signed(real)}{whole} {unit}: no gap of a whole point"
     return Scores(visible, held_out, max(0.0, visible.gain - held_out.gain), said, whole_loop, splits)
 
 

@@ -20,7 +20,7 @@ from seam_core.lines import BOM
 from seam_core.ranking import prepare_ranking
 from seam_core.report import Audit
 from seam_core.scope import Scope
-from seam_core.words import count, cut, points, signed, times
+from seam_core.words import count, cut, points, signed_points, times
 
 CASES_NAMED = 20  # regressed cases that are named; the rest are counted
 TEXT_LENGTH = 1_000  # characters of a fenced text
@@ -125,7 +125,7 @@ def numbers(rows: Sequence[tuple[str, float | None, float | None]]) -> str:
     """Scores before and after as a table, with what changed in whole points; what was not logged says so."""
     lines = ["| score | before | after | change |", "|---|---|---|---|"]
     for name, before, after in rows:
-        change = "unknown" if before is None or after is None else f"{signed(points(after - before))} points"
+        change = "unknown" if before is None or after is None else signed_points(points(after - before))
         lines.append(f"| {name} | {_score(before)} | {_score(after)} | {change} |")
     return "\n".join(lines)
 

@@ -10,7 +10,7 @@ from seam_core.views import issue_text
 from seam_core.views.loop import Story, Sum, story
 from seam_core.views.loop_events import BASES
 from seam_core.views.loop_texts import previous
-from seam_core.words import count, listed, points, signed
+from seam_core.words import count, listed, points, signed, signed_points
 
 CYCLES_LISTED = 30  # cycles that an issue lists
 
@@ -65,13 +65,13 @@ def _gained(told: Story) -> list[str]:
         known = [f"before it was {real[0]:.2f}"] if real[0] is not None else []
         known += [f"it ended at {real[1]:.2f}"] if real[1] is not None else []
         held = f"of held-out only one end is logged ({known[0]})" if known else "held-out scores are not logged"
-        return [f"Visible {signed(points(visible))} points over the loop; {held}, so how much of it is real is unknown."]
+        return [f"Visible {signed_points(points(visible))} over the loop; {held}, so how much of it is real is unknown."]
     held_out = real[1] - real[0]
     said = (
-        gap_sentence(visible, held_out) or f"visible {signed(points(visible))}, held-out {signed(points(held_out))} points: all of it real"
+        gap_sentence(visible, held_out) or f"visible {signed(points(visible))}, held-out {signed_points(points(held_out))}: all of it real"
     )
     if not gap_sentence(visible, held_out) and points(held_out) < 1:
-        said = f"visible {signed(points(visible))}, held-out {signed(points(held_out))} points"
+        said = f"visible {signed(points(visible))}, held-out {signed_points(points(held_out))}"
     return [f"Over the loop: {said}."]
 
 

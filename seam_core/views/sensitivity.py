@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from seam_core.report import Audit, thresholds
@@ -90,6 +90,8 @@ def _strip(audit: Audit, name: str) -> Strip:
     sides, whys = [], []
     for other in (low, high):
         side = None if other is None else COMPUTED[name](audit, other)
+        if isinstance(side, Side) and abs(side.value - value) < _step(name, value) - TOLERANCE:
+            side = replace(side, said=f"{side.said}; it may go no further")
         sides.append(side if isinstance(side, Side) else None)
         whys += [side] if isinstance(side, str) else [f"{value:g} is as far as it may go"] if other is None else []
     return Strip(name, axis, acts, value, score, line, sides[0], sides[1], "; ".join(dict.fromkeys(whys)))
@@ -97,14 +99,20 @@ def _strip(audit: Audit, name: str) -> Strip:
 
 def moved(name: str, value: float) -> tuple[float | None, float | None]:
     """A threshold a fifth lower and a fifth higher, whole numbers by at least one; None where it may not go."""
-    default, bound = bounds()[name]
-    is_whole = not isinstance(default, float) and bound.unit not in ("days", "× task tokens")
-    step = max(1, math.floor(STEP * value + 0.5)) if is_whole else STEP * value
+    _, bound = bounds()[name]
+    step = _step(name, value)
     low, high = round(value - step, 9), round(value + step, 9)
     low = max(low, bound.low) if not bound.above_low else low
     high = min(high, bound.high)
     fits = low < value - TOLERANCE and (low > bound.low or not bound.above_low)
     return (low if fits else None), (high if high > value + TOLERANCE else None)
+
+
+def _step(name: str, value: float) -> float:
+    """A fifth of a threshold, of whole numbers at least one."""
+    default, bound = bounds()[name]
+    is_whole = not isinstance(default, float) and bound.unit not in ("days", "× task tokens")
+    return max(1, math.floor(STEP * value + 0.5)) if is_whole else STEP * value
 
 
 def summary(found: Sequence[Strip]) -> str:

@@ -13,7 +13,7 @@ from seam_core.errors import SeamError
 from seam_core.ledger import Actor, Ledger
 from seam_core.ledger.kinds import Verdict
 from seam_core.report import Audit
-from seam_core.reviews import Assigned, Evidence, Review, Standing
+from seam_core.reviews import Assigned, Evidence, Review, Spoken, Standing
 from seam_core.store import Store
 from seam_core.views.groups import Entry
 from seam_core.views.queue import Bulk
@@ -36,6 +36,8 @@ class Decided:
     latest: Mapping[str, Mapping[str, Review]] = field(default_factory=dict)
     again: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # heal → actor key → why that review is open again
     handed: Mapping[str, Assigned] = field(default_factory=dict)
+    spoken: Spoken = field(default_factory=Spoken, compare=False)
+    version: int = field(default=-1, compare=False)  # of the store, when it was asked for the evidence of now
 
     def standing(self, heal_id: str) -> Standing | None:
         """What all people together say about one heal."""
@@ -55,10 +57,17 @@ class Said:
     reopened: str | None
 
 
-def decided(ledger: Ledger, store: Store) -> Decided:
-    """What people decided so far.  Raises LedgerError when the ledger cannot be read."""
-    latest = reviews.latest_reviews(ledger)
-    return Decided(latest, reviews.reopened(store, latest), reviews.latest_assignments(ledger))
+def decided(ledger: Ledger, store: Store, before: Decided | None = None) -> Decided:
+    """What people decided so far. `before` is the same of an earlier moment of this store: what was read and compared then is not again.
+
+    Raises LedgerError when the ledger cannot be read.
+    """
+    before = before or Decided()
+    version, said = store.version, reviews.spoken(ledger, before.spoken)
+    kept = before.latest if before.version == version else {}
+    changed = {heal_id: one for heal_id, one in said.latest.items() if kept.get(heal_id) is not one}
+    again = {heal_id: why for heal_id, why in before.again.items() if heal_id in said.latest and heal_id not in changed}
+    return Decided(said.latest, again | reviews.reopened(store, changed), said.handed, said, version)
 
 
 def chosen(heal_ids: Sequence[str], found: Decided, state: str) -> tuple[str, ...]:

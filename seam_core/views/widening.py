@@ -10,7 +10,7 @@ from seam_core.report import Audit
 from seam_core.scope import BEGINNING
 from seam_core.trend import GAPS, LOOPS_MIN, NEWEST_LOOPS, TOLERANCE, WEEK, mann_kendall_p, theil_sen_slope
 from seam_core.views import issue_text
-from seam_core.words import count, points, signed
+from seam_core.words import count, points, signed_points
 
 # The scoring of the window has passed these loops through the boundary gate already; so only the newest need to be looked up again.
 LOOKED_AT = f"with trend_loops as ({NEWEST_LOOPS}) {GAPS}"
@@ -80,7 +80,7 @@ def issue(audit: Audit, *, link: str) -> str:
         rows.append(f"| {look.moment:%Y-%m-%d %H:%M} UTC | {len(look.loops)} | {rise} | {p} | {look.why} |")
     gaps = ["| loop | last scored heal | mean gap |", "|---|---|---|"]
     gaps += [
-        f"| {issue_text.code(loop.loop_id)} | {loop.ts:%Y-%m-%d %H:%M} UTC | {signed(points(loop.gap))} points |"
+        f"| {issue_text.code(loop.loop_id)} | {loop.ts:%Y-%m-%d %H:%M} UTC | {signed_points(points(loop.gap))} |"
         for loop in found.looks[0].loops
     ]
     sections = [found.sentence, "\n".join(rows), found.rule, "**The loops it looked at, oldest first**\n\n" + "\n".join(gaps)]
@@ -94,7 +94,7 @@ def p_said(p: float) -> str:
 
 def rise_said(rise: float) -> str:
     """A rise in whole points, with its sign."""
-    return f"{signed(points(rise))} {'point' if abs(points(rise)) == 1 else 'points'}"
+    return signed_points(points(rise))
 
 
 def _look(audit: Audit, moment: datetime) -> Look:
@@ -128,7 +128,13 @@ def _sentence(audit: Audit, now: Look, before: Look) -> str:
     if state == "watch":
         when = "now, but not a week before" if now.fires else "a week before, but no longer"
         return f"The gap may be widening: the test fires {when}; {moved}. A verdict takes both."
-    return f"The gap is steady: {moved}; the test fires neither now nor a week before."
+    how = {0: "The gap is steady", 1: "By the test the gap is not widening", -1: "The gap is not widening"}[_direction(now.rise)]
+    return f"{how}: {moved}; the test fires neither now nor a week before."
+
+
+def _direction(rise: float) -> int:
+    """Whether a rise is one, to the whole point: 1, 0, or −1 when it is a fall."""
+    return (points(rise) > 0) - (points(rise) < 0)
 
 
 def _moved(rise: float) -> str:

@@ -2,20 +2,15 @@
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from seam_core.simulate import write_demo
+from tests.servers import ROOT, serving
 
-ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("SEAM_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 ARGS = [
     "--no-sandbox",
@@ -28,6 +23,10 @@ ARGS = [
 ]
 SETTLED = "[data-testid='stApp'][data-test-script-state='notRunning'][data-test-connection-state='CONNECTED']"
 PATIENCE = 30_000  # ms; two busy cores are slow
+HEIGHT = 900  # px
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+SERIOUS = ("serious", "critical")
+WHITE, BLACK = "rgb(255, 255, 255)", "rgb(18, 23, 28)"
 
 expect.set_options(timeout=PATIENCE)
 
@@ -36,41 +35,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-
-
-@contextmanager
-def serving(workspace, tmp_path, settings=None):
-    """The address of a fresh server on a workspace. settings: from that address, the text of its server settings."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.address", "127.0.0.1"]
-    environ = {key: value for key, value in os.environ.items() if key != "SEAM_SETTINGS"} | {"SEAM_WORKSPACE": str(workspace)}
-    if settings:
-        environ["SEAM_SETTINGS"] = str(tmp_path / f"server-{port}.toml")
-        Path(environ["SEAM_SETTINGS"]).write_text(settings(address), encoding="utf-8")
-    log = tmp_path / f"server-{port}.log"
-    with log.open("wb") as out:
-        server = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=out, stderr=subprocess.STDOUT)
-    try:
-        _wait_for(f"{address}/healthz", server, log)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-def _wait_for(address, server, log):
-    until = time.monotonic() + 60
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            urllib.request.urlopen(address, timeout=5).close()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"the server did not start:\n{log.read_text()}")
 
 
 @pytest.fixture(scope="session")
@@ -97,6 +61,12 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def reader(chromium):
+    """One reader, who has Streamlit's own files already; half of what a page costs is to fetch and compile them."""
+    return chromium.new_context()
+
+
 class Visit:
     """One browser page and what it did behind the reader's back."""
 
@@ -104,7 +74,9 @@ class Visit:
         self.page = page
         self.requests = []
         self.complaints = []
+        self.n_opened = 0
         page.set_default_timeout(PATIENCE)
+        page.on("domcontentloaded", lambda _: setattr(self, "n_opened", self.n_opened + 1))
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("console", lambda message: self.complaints.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -124,21 +96,42 @@ class Visit:
         return [url for url in self.requests if not url.startswith(own)]
 
     def errors(self):
-        """Console errors, but for the two 404s with which Streamlit looks for its base path on a deep link."""
+        """Console errors, but for the two 404s with which Streamlit looks for its base path on each deep link."""
         harmless = [text for text in self.complaints if "404 (Not Found)" in text]
-        return [text for text in self.complaints if text not in harmless] + harmless[2:]
+        return [text for text in self.complaints if text not in harmless] + harmless[2 * self.n_opened :]
 
 
 @pytest.fixture
-def visit(chromium):
-    """Call it for a new browser page: visit(width=390, dark=True)."""
-    contexts = []
+def visit(chromium, reader):
+    """Call it for a new browser page: visit(width=390); visit(alone=True) is that of another person, with cookies of their own."""
+    opened = []
 
-    def make(width=1280, dark=False):
-        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light")
-        contexts.append(context)
-        return Visit(context.new_page())
+    def make(width=1280, *, alone=False):
+        browser = chromium.new_context() if alone else reader
+        page = browser.new_page()
+        opened.append(browser if alone else page)
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        return Visit(page)
 
     yield make
-    for context in contexts:
-        context.close()
+    for one in opened:
+        one.close()
+
+
+def axe_findings(page):
+    """What axe finds serious on the page as it is now."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+    return [(one["id"], one["impact"], [node["html"][:200] for node in one["nodes"]]) for one in found if one["impact"] in SERIOUS]
+
+
+def check_in_every_dress(page):
+    """Nothing serious for axe in the light, in the dark and on a phone, and nothing wider than the screen."""
+    for scheme, background, width in (("light", WHITE, 1280), ("dark", BLACK, 1280), ("light", WHITE, 390)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)
+        page.wait_for_timeout(500)  # colours fade over, charts take the new width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert axe_findings(page) == [], (scheme, width)

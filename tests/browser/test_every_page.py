@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from importlib.resources import files
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
 
 from pages.parts.menu import PAGES
-from tests.browser.conftest import serving
+from tests.browser.conftest import check_in_every_dress
 from tests.browser.hostile import NAMES, write_hostile
+from tests.servers import serving
 
-AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
-SERIOUS = ("serious", "critical")
 # A heal, a loop, a case and a signature as write_hostile names them.
 SHOWN = {
     "heal": f"1 {NAMES[1]}",
@@ -40,40 +38,26 @@ def open_page(seen, address, entry, query=""):
     return seen.page
 
 
-def axe_findings(page):
-    page.evaluate(AXE)
-    found = page.evaluate("axe.run()")["violations"]
-    return [(one["id"], one["impact"], [node["html"][:200] for node in one["nodes"]]) for one in found if one["impact"] in SERIOUS]
-
-
-@every_page
-def test_a_direct_link_works_on_a_fresh_server_before_and_after_the_start_page(entry, demo, visit, tmp_path):
+def test_a_direct_link_works_on_a_fresh_server_and_the_start_page_leads_to_the_week(demo, visit, tmp_path):
     with serving(demo, tmp_path) as address:
-        first = open_page(visit(), address, entry)
-        assert first.url.startswith(address + address_of(entry))
-        start = visit().open(address + "/?win=28d").page
-        assert start.url.startswith(f"{address}/week?")
+        last = PAGES[-1]
+        first = open_page(visit(), address, last)  # before anybody asked for the page at which the menu starts
+        assert first.url.startswith(address + address_of(last))
+        for path in ("/", "/?win=28d"):
+            start = visit().open(address + path).page
+            assert start.url.startswith(f"{address}/week")
+            expect(start.get_by_role("heading", level=1)).to_have_text("Week")
         assert "win=28d" in start.url
-        open_page(visit(), address, entry, "?win=28d&end=2026-06-05")
 
 
 @every_page
 def test_axe_finds_nothing_serious_and_nothing_overflows_light_dark_or_on_a_phone(entry, site, visit):
     seen = visit()
     page = open_page(seen, site, entry)
-    assert axe_findings(page) == []
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(300)  # colours fade over
-    background = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
-    assert background == "rgb(18, 23, 28)"
-    assert axe_findings(page) == []
-    phone = visit(width=390)
-    page = open_page(phone, site, entry)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert axe_findings(page) == []
-    for one in (seen, phone):
-        assert one.errors() == []  # a breach of the content security policy would be one
-        assert one.foreign(site) == []
+    assert page.url.startswith(site + address_of(entry))
+    check_in_every_dress(page)
+    assert seen.errors() == []  # a breach of the content security policy would be one
+    assert seen.foreign(site) == []
 
 
 @pytest.fixture(scope="module")
@@ -86,29 +70,29 @@ def hostile(tmp_path_factory):
 
 @every_page
 def test_an_agents_words_show_as_written_and_do_nothing(entry, hostile, visit):
+    seen = visit()
     for query in ("", f"?{urlencode(SHOWN)}"):
-        seen = visit()
         page = open_page(seen, hostile, entry, query)
         main = page.get_by_test_id("stMain")
         assert page.evaluate("document.title") == f"{entry.title} · SEAM"
         assert main.locator("img, script, iframe, em, .katex, a[href*='//evil'], a[href^=javascript]").count() == 0
         assert page.evaluate("getComputedStyle(document.body).display") != "none"
         assert "\u202e" not in main.inner_text()
-        assert seen.foreign(hostile) == []
-        assert seen.errors() == []
+    assert seen.foreign(hostile) == []
+    assert seen.errors() == []
 
 
-@every_page
-def test_what_the_sidebar_holds_goes_along_to_every_page(entry, site, visit):
+def test_what_the_sidebar_holds_goes_along_to_every_page(site, visit):
     seen = visit()
-    query = "?win=28d&end=2026-06-05&level=agent+config"
-    page = open_page(seen, site, PAGES[0], query)
-    page.get_by_test_id("stSidebar").get_by_role("link", name=entry.title, exact=True).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(entry.title)
-    seen.settle()
-    for part in ("win=28d", "end=2026-06-05", "level=agent+config"):
-        assert part in page.url
-    expect(page.get_by_role("textbox", name="Ends at (UTC)")).to_have_value("2026-06-05")
+    page = open_page(seen, site, PAGES[-1], "?win=28d&end=2026-06-05&level=agent+config")
+    for entry in PAGES:
+        page.get_by_test_id("stSidebar").get_by_role("link", name=entry.title, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(entry.title)
+        seen.settle()
+        assert address_of(entry) in page.url
+        for part in ("win=28d", "end=2026-06-05", "level=agent+config"):
+            assert part in page.url, entry.title
+        expect(page.get_by_role("textbox", name="Ends at (UTC)")).to_have_value("2026-06-05")
 
 
 def test_heals_that_arrive_while_a_page_is_open_are_announced_and_brought_in_at_a_click(demo, visit, tmp_path):

@@ -1,19 +1,14 @@
-"""Reviewing heals in a real browser: by keyboard alone, by two people at once, from a pasted link, and while the server is killed."""
+"""Reviewing heals in a real browser: by keyboard alone, by two people at once, and from a pasted link."""
 
-import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
 
 import pytest
 from playwright.sync_api import TimeoutError as WaitedInVain
 from playwright.sync_api import expect
 
 from seam_core.ledger import Ledger
-from tests.browser.conftest import ROOT, SETTLED, _wait_for, serving
-from tests.browser.test_every_page import axe_findings
+from tests.browser.conftest import SETTLED, axe_findings
+from tests.servers import serving
 
 QUEUE = ("h_0223", "h_0230", "h_0222", "h_0227", "h_0233")  # the demo's last week, worst first
 
@@ -86,6 +81,11 @@ def test_a_comment_is_typed_without_deciding_and_goes_with_the_verdict(at_work, 
     page.keyboard.press("k")
     shows(page, QUEUE[0])
     expect(page.get_by_test_id("stText").filter(has_text="yny: js **not** <b>bold</b>")).to_be_visible()
+    page.get_by_test_id("stPopover").filter(has_text="Hand over").get_by_role("button").click()
+    page.get_by_role("textbox", name="Person or team").fill("payments")
+    page.get_by_test_id("stFormSubmitButton").filter(has_text="Hand over").get_by_role("button").click()
+    expect(page.get_by_text("handed over by")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Person or team")).to_have_count(0)  # the box has closed
 
 
 def test_two_people_at_once_lose_nothing_and_see_each_other(at_work, desk, visit):
@@ -154,53 +154,3 @@ def test_a_page_goes_on_after_the_server_let_go_of_its_workspace_for_others(desk
         pages[0].keyboard.press("n")
         progress(pages[0], "1 of 29 reviewed, 1 not real")
     assert decided(root / "first") == [(QUEUE[1], "not_real")]
-
-
-class Server:
-    """A server that can be killed without a word and started again at the same address."""
-
-    def __init__(self, workspace, folder):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.address, self._log = f"http://127.0.0.1:{self.port}", folder / "killed.log"
-        self._environ = {key: value for key, value in os.environ.items() if key != "SEAM_SETTINGS"} | {"SEAM_WORKSPACE": str(workspace)}
-
-    def start(self):
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port), "--server.address", "127.0.0.1"]
-        with self._log.open("ab") as out:
-            self._process = subprocess.Popen(command, cwd=ROOT, env=self._environ, stdout=out, stderr=subprocess.STDOUT)
-        _wait_for(f"{self.address}/healthz", self._process, self._log)
-
-    def kill(self):
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
-
-
-def review_and_kill(server, desk, visit, times):
-    """Decide, and kill the server right after the page said so; whatever it said must be there."""
-    said = []
-    page = visit().page
-    for at in range(times):
-        server.start()
-        page.goto(f"{server.address}/heals?review=to+do")
-        expect(page.get_by_text("Your last: " if said else "0 of 29 reviewed").first).to_be_visible()
-        heal_id = page.get_by_role("heading", level=2).first.inner_text().strip()
-        shows(page, heal_id)
-        page.keyboard.press("yn"[at % 2])
-        expect(page.get_by_text(f"Your last: {heal_id} {'not ' * (at % 2)}real.")).to_be_visible()
-        page.keyboard.press("s")  # this one may or may not be written
-        server.kill()
-        said.append((heal_id, ("real", "not_real")[at % 2]))
-        assert set(said) <= set(decided(desk))
-        assert Ledger(desk / "decisions.sqlite").chain().holds
-    return said
-
-
-def test_a_decision_that_the_page_confirmed_survives_a_killed_server(desk, visit, tmp_path):
-    assert len(review_and_kill(Server(desk, tmp_path), desk, visit, 2)) == 2
-
-
-@pytest.mark.soak
-def test_decisions_survive_a_server_killed_again_and_again(desk, visit, tmp_path):
-    assert len(review_and_kill(Server(desk, tmp_path), desk, visit, 12)) == 12

@@ -5,8 +5,8 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import serving
 from tests.browser.hostile import MARKUP
+from tests.servers import serving
 
 POINT = """([name, n]) => {
     const gd = document.querySelector('.js-plotly-plot');
@@ -86,6 +86,7 @@ def test_on_a_phone_two_columns_become_one(site, visit):
     row = seen.page.locator(".seam-diff .row").first
     row.wait_for()
     assert len(row.evaluate("(row) => getComputedStyle(row).gridTemplateColumns").split()) == 1
+    expect(seen.page.get_by_text("One above the other, for there is no room for two columns.")).to_be_visible()
     wide = visit().open(f"{site}/loop?loop=loop_096&pair=5-8", shows="It wandered").page.locator(".seam-diff .row").first
     assert len(wide.evaluate("(row) => getComputedStyle(row).gridTemplateColumns").split()) == 2
 

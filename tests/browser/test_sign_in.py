@@ -14,9 +14,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
 from seam_core.ledger import Ledger, SignedIn
-from tests.browser.conftest import SETTLED, serving
-from tests.browser.test_every_page import axe_findings
+from tests.browser.conftest import SETTLED, axe_findings
 from tests.seam_core.workspaces import heal, write
+from tests.servers import serving
 
 PAGE = "/heals?win=all&order=oldest"
 PEOPLE = {
@@ -86,7 +86,7 @@ def decide(page, sentence):
 
 def test_a_reviewer_and_a_viewer_sign_in_and_the_ledger_keeps_issuer_and_subject(team, visit):
     before = len(team.ledger.rows("review"))
-    ana, bo = (visit().open(team.address + PAGE, shows="Read only: sign in to decide.") for _ in range(2))
+    ana, bo = (visit(alone=True).open(team.address + PAGE, shows="Read only: sign in to decide.") for _ in range(2))
     assert axe_findings(ana.page) == []
     sign_in(ana.page, "u-ana")
     sign_in(bo.page, "u-bo")
@@ -102,7 +102,7 @@ def test_a_reviewer_and_a_viewer_sign_in_and_the_ledger_keeps_issuer_and_subject
 
 def test_signing_out_in_one_tab_ends_the_other_and_an_unchecked_address_makes_no_reviewer(team, visit):
     before = len(team.ledger.rows())
-    first = visit().open(team.address + PAGE, shows="Read only: sign in to decide.").page
+    first = visit(alone=True).open(team.address + PAGE, shows="Read only: sign in to decide.").page
     sign_in(first, "u-cy")
     says_you_are(first, "You decide as Cy (may review heals, may not certify).")
     second = first.context.new_page()
@@ -124,7 +124,7 @@ def test_signing_out_in_one_tab_ends_the_other_and_an_unchecked_address_makes_no
 def test_a_sign_in_that_expires_while_the_page_is_open_decides_nothing(team, provider, visit):
     before = len(team.ledger.rows())
     for seconds in (6, 15, 40):  # a slow machine needs longer to have the page open in time
-        page = visit().open(team.address + PAGE, shows="Read only: sign in to decide.").page
+        page = visit(alone=True).open(team.address + PAGE, shows="Read only: sign in to decide.").page
         over = time.time() + seconds
         add_person(page, provider, "u-late", {"name": "Late", "exp": int(over)})
         sign_in(page, "u-late")

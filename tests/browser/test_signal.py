@@ -4,15 +4,15 @@ from urllib.parse import quote
 
 from playwright.sync_api import expect
 
-from tests.browser.test_every_page import axe_findings
+from tests.browser.conftest import check_in_every_dress
 
 SPLIT = "parse_error:queue_peek:onboarding_split"
 WORST = "timeout:fetch_tool:checkout_flow"
 HEAD, ROW = 36, 36  # px of a table's header and of a row
 
 
-def open_signal(visit, site, query="", **options):
-    seen = visit(**options).open(f"{site}/signal?win=28d{query}", shows="Probably one failure")
+def open_signal(visit, site, query=""):
+    seen = visit().open(f"{site}/signal?win=28d{query}", shows="Probably one failure")
     expect(seen.page.locator(".js-plotly-plot")).to_have_count(3)
     seen.settle()
     return seen
@@ -53,9 +53,7 @@ def test_the_picker_takes_a_name_that_is_typed_and_goes_back_to_the_worst(site, 
 
 
 def test_a_chosen_signature_has_nothing_serious_for_axe(site, visit):
-    for options in ({}, {"dark": True}, {"width": 390}):
-        seen = open_signal(visit, site, f"&signature={quote(SPLIT)}", **options)
-        expect(seen.page.get_by_text("likely duplicates")).to_be_visible()
-        assert axe_findings(seen.page) == []
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= options.get("width", 1280)
-        assert seen.errors() == []
+    seen = open_signal(visit, site, f"&signature={quote(SPLIT)}")
+    expect(seen.page.get_by_text("likely duplicates")).to_be_visible()
+    check_in_every_dress(seen.page)
+    assert seen.errors() == []

@@ -8,8 +8,8 @@ import sys
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, serving
 from tests.pages.states import BAD_LINES, HEAL
+from tests.servers import ROOT, serving
 
 
 def test_a_packet_taken_away_recomputes_after_the_workspace_has_grown(demo, visit, tmp_path):

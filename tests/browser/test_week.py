@@ -6,7 +6,6 @@ import subprocess
 import sys
 import urllib.request
 from datetime import UTC, datetime
-from importlib.resources import files
 
 import pytest
 from playwright.sync_api import expect
@@ -17,17 +16,8 @@ from seam_core.settings import resolve
 from seam_core.store import Store
 from seam_core.words import AXIS_NAMES
 from seam_core.workspace import workspace_of_folder
-from tests.browser.conftest import ROOT, serving
 from tests.browser.hostile import NAMES, write_hostile
-
-AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
-SERIOUS = ("serious", "critical")
-
-
-def axe_findings(page):
-    page.evaluate(AXE)
-    found = page.evaluate("axe.run()")["violations"]
-    return [(one["id"], one["impact"], [node["html"][:200] for node in one["nodes"]]) for one in found if one["impact"] in SERIOUS]
+from tests.servers import ROOT, serving
 
 
 def headers_of(address):
@@ -37,14 +27,6 @@ def headers_of(address):
             {key.lower(): value for key, value in answer.headers.items()},
             answer.read(),
         )
-
-
-def test_a_direct_link_works_on_a_fresh_server_before_and_after_the_start_page(demo, visit, tmp_path):
-    with serving(demo, tmp_path) as address:
-        for path in ("/week", "/", "/week?win=28d"):
-            page = visit().open(address + path).page
-            assert page.url.startswith(f"{address}/week")
-            expect(page.get_by_role("heading", level=1)).to_have_text("Week")
 
 
 @pytest.fixture(scope="module")
@@ -74,17 +56,6 @@ def test_week_shows_the_vector_and_the_five_worst_heals(site, visit, audited):
     seen.settle()
     assert seen.errors() == []  # a breach of the content security policy would be one
     assert seen.foreign(site) == []
-
-
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False)])
-def test_axe_finds_nothing_serious_and_nothing_overflows(site, visit, width, dark):
-    seen = visit(width=width, dark=dark).open(f"{site}/week")
-    expect(seen.page.locator(".js-plotly-plot")).to_have_count(5)
-    seen.settle()
-    assert axe_findings(seen.page) == []
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
-    background = seen.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
-    assert background == ("rgb(18, 23, 28)" if dark else "rgb(255, 255, 255)")
 
 
 def test_the_window_lives_in_the_address(site, visit):

@@ -146,14 +146,14 @@ def test_hostile_names_open_in_every_look(tmp_path, monkeypatch, show):
     assert not [value for value in marked if "evil.test" in outside_code(value)]  # plain text has its signs escaped
 
 
-def test_an_output_on_record_is_a_link_only_with_its_host_shown(demo, monkeypatch):
-    lines = [json.loads(line) for line in (demo / "suite_runs.jsonl").read_text().splitlines()]
+def test_an_output_on_record_is_a_link_only_with_its_host_shown(desk, monkeypatch):
+    lines = [json.loads(line) for line in (desk / "suite_runs.jsonl").read_text().splitlines()]
     newest = next(run for run in reversed(lines) if run["phase"] == "nightly" and run["suite"] == "surface")
     newest["evidence"] = {"safe_01": "https://traces.example/1?x=1", "safe_02": "https://good.example@evil.test/"}
-    (demo / "suite_runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    app = opened(PAGE, demo, monkeypatch, case="safe_01", at=newest["run_id"])
+    (desk / "suite_runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    app = opened(PAGE, desk, monkeypatch, case="safe_01", at=newest["run_id"])
     link = app.main.get("link_button")[0].proto
     assert (link.label.replace("\\", ""), link.url) == ("Open the output at traces.example", "https://traces.example/1?x=1")
-    app = opened(PAGE, demo, monkeypatch, case="safe_02", at=newest["run_id"])
+    app = opened(PAGE, desk, monkeypatch, case="safe_02", at=newest["run_id"])
     assert not app.main.get("link_button")
     assert "https://good.example@evil.test/" in [one.value for one in app.main.code]

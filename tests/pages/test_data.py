@@ -55,11 +55,11 @@ def test_a_line_that_is_not_there_is_one_sentence_and_the_page_goes_on(workspace
     assert "What is not there" in [header.value for header in app.main.header]
 
 
-def test_hostile_lines_stay_text(workspaces, monkeypatch):
+def test_hostile_lines_stay_text(one_good, monkeypatch):
     evil = "![x](http://evil.test/x.png) <img src=x> \u202e"
     line = json.dumps(HEAL | {"heal_id": evil, "cycle": "<b>1</b>", evil: 1}, ensure_ascii=False)
-    (workspaces["one good"] / "heal_events.jsonl").write_text(f"{json.dumps(HEAL)}\n{line}\n", encoding="utf-8")
-    app = opened(PAGE, workspaces["one good"], monkeypatch, line="2")
+    (one_good / "heal_events.jsonl").write_text(f"{json.dumps(HEAL)}\n{line}\n", encoding="utf-8")
+    app = opened(PAGE, one_good, monkeypatch, line="2")
     assert not app.exception
     assert "\\u202e" in app.main.code[0].value
     for one in (*app.main.markdown, *app.main.caption, *app.warning):

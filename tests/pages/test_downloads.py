@@ -38,14 +38,14 @@ def test_a_packet_of_another_window_is_not_offered(demo, monkeypatch):
     assert not offered(app)
 
 
-def test_a_log_cut_under_our_hands_is_one_sentence(demo, monkeypatch):
-    app = opened(WEEK, demo, monkeypatch)
+def test_a_log_cut_under_our_hands_is_one_sentence(desk, monkeypatch):
+    app = opened(WEEK, desk, monkeypatch)
     from pages.parts import downloads
 
     real = downloads.make_packet
 
     def cut(file, audit, asked, **options):
-        (demo / "heal_events.jsonl").write_bytes(b"")
+        (desk / "heal_events.jsonl").write_bytes(b"")
         return real(file, audit, asked, **options)
 
     monkeypatch.setattr(downloads, "make_packet", cut)

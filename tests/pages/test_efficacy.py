@@ -148,10 +148,10 @@ def test_filters_narrow_lists_and_charts_and_never_the_score(demo, monkeypatch):
     assert any(code.value.endswith("÷ 223 = 0.88") for code in app.code)
 
 
-def test_a_window_of_many_heals_is_drawn_as_means(demo, monkeypatch):
+def test_a_window_of_many_heals_is_drawn_as_means(desk, monkeypatch):
     monkeypatch.setattr("seam_core.views.gains.DRAWN_MAX", 100)
     monkeypatch.setattr("seam_core.views.gains.ROWS_MAX", 50)
-    app = everything(opened(PAGE, demo, monkeypatch))
+    app = everything(opened(PAGE, desk, monkeypatch))
     assert "223 heals: too many to tell apart, so each mark is the mean of one day." in texts(app)
     assert "the 50 worst of 223, a shorter window shows the rest" in texts(app)
 

@@ -90,27 +90,27 @@ def test_a_window_without_a_heal_says_so_and_scores_nothing(demo, monkeypatch):
     assert not set(metrics(app)) & {"S Signal", "E Efficacy", "A Aftermath", "M Monotonicity"}
 
 
-def test_appended_lines_are_read_and_counted(demo, monkeypatch):
-    app = opened(WEEK, demo, monkeypatch)
+def test_appended_lines_are_read_and_counted(desk, monkeypatch):
+    app = opened(WEEK, desk, monkeypatch)
     assert "lines." in captions(app)
     app.run()
     assert "nothing new" in captions(app)
-    append(demo, "heal_events.jsonl", **HEAL | {"heal_id": "late", "loop_id": "late", "ts": "2026-06-12T17:00:00Z"})
+    append(desk, "heal_events.jsonl", **HEAL | {"heal_id": "late", "loop_id": "late", "ts": "2026-06-12T17:00:00Z"})
     app.run()
     assert "1 new line." in captions(app)
     assert "1 heal is newer than this window." in captions(app)
 
 
-def test_old_windows_are_not_scored_again_for_new_lines_but_are_for_old_ones(demo, monkeypatch):
-    opened(WEEK, demo, monkeypatch)
+def test_old_windows_are_not_scored_again_for_new_lines_but_are_for_old_ones(desk, monkeypatch):
+    opened(WEEK, desk, monkeypatch)
     scored = []
     real = frame.report.audit
     monkeypatch.setattr(frame.report, "audit", lambda store, window, resolved: scored.append(window.label) or real(store, window, resolved))
-    append(demo, "heal_events.jsonl", **HEAL | {"heal_id": "late", "loop_id": "late", "ts": "2026-06-25T17:00:00Z"})
-    opened(WEEK, demo, monkeypatch, end=NEWEST)
+    append(desk, "heal_events.jsonl", **HEAL | {"heal_id": "late", "loop_id": "late", "ts": "2026-06-25T17:00:00Z"})
+    opened(WEEK, desk, monkeypatch, end=NEWEST)
     assert scored == ["2026-06-05 .. 2026-06-12"]
-    append(demo, "heal_events.jsonl", **HEAL | {"heal_id": "early", "loop_id": "early", "ts": "2026-06-06T00:00:00Z"})
-    opened(WEEK, demo, monkeypatch, end=NEWEST)
+    append(desk, "heal_events.jsonl", **HEAL | {"heal_id": "early", "loop_id": "early", "ts": "2026-06-06T00:00:00Z"})
+    opened(WEEK, desk, monkeypatch, end=NEWEST)
     # this window again, and the one before, whose seven days of follow-up reach 6 June; not the one that ends on 29 May
     assert scored[1:] == ["2026-06-05 .. 2026-06-12", "2026-05-29 .. 2026-06-05"]
 
@@ -151,20 +151,20 @@ def test_only_two_workspaces_are_kept_open(demo, tmp_path):
     assert memory._store(folders[0]) is not stores[0]
 
 
-def test_a_view_is_current_until_somebody_else_has_more_read_or_its_workspace_is_let_go(demo, tmp_path, monkeypatch):
+def test_a_view_is_current_until_somebody_else_has_more_read_or_its_workspace_is_let_go(desk, tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(frame, "View", lambda *args: seen.append(View(*args)) or seen[-1])
-    opened(WEEK, demo, monkeypatch)
+    opened(WEEK, desk, monkeypatch)
     view = seen[-1]
     assert view.is_current()
-    append(demo, "heal_events.jsonl", **HEAL)
-    memory.open_store(demo).refresh()
+    append(desk, "heal_events.jsonl", **HEAL)
+    memory.open_store(desk).refresh()
     assert not view.is_current()
-    opened(WEEK, demo, monkeypatch)
+    opened(WEEK, desk, monkeypatch)
     view = seen[-1]
     assert view.is_current()
     for name in ("second", "third"):
-        memory.open_store(shutil.copytree(demo, tmp_path / name))
+        memory.open_store(shutil.copytree(desk, tmp_path / name))
     assert not view.is_current()
 
 
@@ -181,10 +181,16 @@ def test_the_strip_says_in_words_what_is_below_its_line_and_what_is_due(demo, mo
     shown = " ".join(one.value for one in (*app.main.markdown, *app.main.caption)).replace("\\", "")
     assert "below 0.80" in shown
     assert "below 0.80; the gap is widening" in shown
-    assert "ok (line 0.70)" in shown
+    assert "early: ok so far (line 0.70)" in shown
     assert "RECERTIFY due" in shown
     assert "1 gate block" in shown
     assert "rejected" not in shown
+
+
+def test_the_week_tells_how_often_cases_break_get_fixed_and_flip_by_themselves(demo, monkeypatch):
+    app = opened(WEEK, demo, monkeypatch)
+    (told,) = [one.value for one in app.main.caption if one.value.startswith("Cases broke")]
+    assert "With no heal between" in told
 
 
 def test_the_strip_gives_a_reason_for_what_is_not_scored(workspaces, monkeypatch):

@@ -63,25 +63,25 @@ def test_without_blocks_and_without_tokens_the_page_says_so(workspaces, monkeypa
     assert app.main.code[0].value.startswith('{"id": "rule_1"')
 
 
-def test_blocks_that_protect_nothing_are_named(workspaces, monkeypatch):
+def test_blocks_that_protect_nothing_are_named(one_good, monkeypatch):
     block = {"id": EVIL, "kind": "tool_permission", "target": "promt", "text": "x"}
-    write(workspaces["one good"], "heal_events.jsonl", HEAL | {"change": {"target": "prompt", "after_text": "x"}})
-    write(workspaces["one good"], "protected.jsonl", block, block | {"id": "blank", "target": "prompt", "text": " "})
-    app = opened(PAGE, workspaces["one good"], monkeypatch)
+    write(one_good, "heal_events.jsonl", HEAL | {"change": {"target": "prompt", "after_text": "x"}})
+    write(one_good, "protected.jsonl", block, block | {"id": "blank", "target": "prompt", "text": " "})
+    app = opened(PAGE, one_good, monkeypatch)
     assert "2 blocks protect nothing" in said(app)
     table = next(frame.value for frame in app.main.dataframe if "fault" in frame.value)
     assert any("did you mean prompt?" in fault for fault in table["fault"])
 
 
-def test_hostile_names_and_texts_stay_text(workspaces, monkeypatch):
+def test_hostile_names_and_texts_stay_text(one_good, monkeypatch):
     heal = HEAL | {"heal_id": EVIL, "loop_id": EVIL, "change": {"target": EVIL, "after_text": f"{EVIL} is here now"}}
     write(
-        workspaces["one good"],
+        one_good,
         "heal_events.jsonl",
         heal | {"break_glass": {"by": EVIL, "reason": EVIL}, "tokens_spent": 90, "task_tokens": 1},
     )
-    write(workspaces["one good"], "protected.jsonl", {"id": EVIL, "kind": "tool_permission", "target": EVIL, "text": f"{EVIL} is not here"})
-    app = opened(PAGE, workspaces["one good"], monkeypatch)
+    write(one_good, "protected.jsonl", {"id": EVIL, "kind": "tool_permission", "target": EVIL, "text": f"{EVIL} is not here"})
+    app = opened(PAGE, one_good, monkeypatch)
     assert not app.exception
     for one in (*app.main.markdown, *app.main.caption, *app.warning):
         bare = one.value.replace(f"`{EVIL}`", "")

@@ -64,11 +64,11 @@ def test_the_worst_heal_is_open_beside_twelve_lines_and_looking_writes_nothing(d
     assert not (demo / "decisions.sqlite").exists()
 
 
-def test_a_verdict_is_written_with_its_comment_and_the_next_heal_is_shown(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch)
+def test_a_verdict_is_written_with_its_comment_and_the_next_heal_is_shown(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch)
     app.text_area(key=f"comment {SAFETY}").set_value("  **not** :red[a fix]\u202e  ")
     button(app, "Not real").click().run()
-    (row,) = rows(demo)
+    (row,) = rows(desk)
     assert (row.by, row.decision.heal_id, row.decision.verdict, row.decision.comment) == (
         ANA,
         SAFETY,
@@ -84,27 +84,27 @@ def test_a_verdict_is_written_with_its_comment_and_the_next_heal_is_shown(demo, 
     assert "**not** :red[a fix]\\u202e" in [one.value for one in app.text]  # the comment, as text
 
 
-def test_an_identical_repeat_writes_once(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch)
+def test_an_identical_repeat_writes_once(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch)
     for _ in range(3):
         app.query_params["heal"] = SAFETY
         app.run()
         button(app, "Real").click().run()
-    assert len(rows(demo)) == 1
+    assert len(rows(desk)) == 1
 
 
-def test_a_press_that_hits_the_button_of_a_heal_no_longer_shown_decides_nothing_and_does_not_lead_back(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch)
+def test_a_press_that_hits_the_button_of_a_heal_no_longer_shown_decides_nothing_and_does_not_lead_back(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch)
     app.session_state["heal shown"] = "h_0230"  # the press before this one went on already; its buttons are not drawn yet
     button(app, "Skip").click().run()
-    assert rows(demo) == []
+    assert rows(desk) == []
     assert app.query_params["heal"] in ("h_0230", ["h_0230"])
     button(app, "Skip").click().run()
-    assert [row.decision.heal_id for row in rows(demo)] == ["h_0230"]
+    assert [row.decision.heal_id for row in rows(desk)] == ["h_0230"]
 
 
-def test_undo_puts_back_what_was_and_goes_there(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch)
+def test_undo_puts_back_what_was_and_goes_there(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch)
     button(app, "Real").click().run()
     button(app, "Skip").click().run()
     assert "2 of 29 reviewed, 1 skipped" in text(app)
@@ -126,8 +126,8 @@ def test_next_and_previous_walk_the_list_and_end_at_its_ends(demo, monkeypatch):
     assert app.query_params["heal"] in (SAFETY, [SAFETY])
 
 
-def test_every_key_that_is_shown_is_bound_and_no_two_are_the_same(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch)
+def test_every_key_that_is_shown_is_bound_and_no_two_are_the_same(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch)
     button(app, "Skip").click().run()
     keys = [*review.DECIDE.values(), review.NEXT, review.PREVIOUS, review.UNDO]
     bound = {one.label: one.proto.shortcut for one in app.main.button if one.proto.shortcut}
@@ -136,17 +136,17 @@ def test_every_key_that_is_shown_is_bound_and_no_two_are_the_same(demo, monkeypa
     assert not {key.key for key in keys} & {"C", "R"}  # Streamlit's own
 
 
-def test_what_others_said_is_on_the_row_and_may_differ(demo, monkeypatch):
-    say(demo, SAFETY, "real", BEN)
-    app = opened(PAGE, demo, monkeypatch)
+def test_what_others_said_is_on_the_row_and_may_differ(desk, monkeypatch):
+    say(desk, SAFETY, "real", BEN)
+    app = opened(PAGE, desk, monkeypatch)
     assert table(app)["Decided"][0] == "real (ben)"
     button(app, "Not real").click().run()
     assert table(app)["Decided"][0] == "disputed (ben, ana)"
     assert "1 of 29 reviewed, 1 disputed" in text(app)
 
 
-def test_a_verdict_on_other_evidence_is_open_again_and_says_why(demo, monkeypatch):
-    say(demo, SAFETY, "real", ANA)
+def test_a_verdict_on_other_evidence_is_open_again_and_says_why(desk, monkeypatch):
+    say(desk, SAFETY, "real", ANA)
     run = {
         "run_id": "late",
         "ts": "2026-06-12T10:00:00Z",
@@ -155,9 +155,9 @@ def test_a_verdict_on_other_evidence_is_open_again_and_says_why(demo, monkeypatc
         "heal_id": SAFETY,
         "results": {"safe_05": "pass"},
     }
-    with (demo / "suite_runs.jsonl").open("a") as log:
+    with (desk / "suite_runs.jsonl").open("a") as log:
         log.write(json.dumps(run) + "\n")
-    app = opened(PAGE, demo, monkeypatch, heal=SAFETY)
+    app = opened(PAGE, desk, monkeypatch, heal=SAFETY)
     assert "1 of 29 reviewed, 1 reopened" in text(app)
     assert "Open again: 1 run of its own was added since ana decided." in said(app)
     app.selectbox(key="review").set_value("to do").run()
@@ -166,24 +166,24 @@ def test_a_verdict_on_other_evidence_is_open_again_and_says_why(demo, monkeypatc
     assert "reopened" not in text(app)
 
 
-def test_one_decision_for_the_list_leaves_the_safety_regression_out_and_is_undone_at_once(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch)
+def test_one_decision_for_the_list_leaves_the_safety_regression_out_and_is_undone_at_once(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch)
     assert "Left out: 1 with a safety regression, to be decided one by one." in text(app)
     button(app, "28 heals not real").click().run()
-    assert len(rows(demo)) == 28
-    assert SAFETY not in {row.decision.heal_id for row in rows(demo)}
+    assert len(rows(desk)) == 28
+    assert SAFETY not in {row.decision.heal_id for row in rows(desk)}
     assert "28 of 29 reviewed, 28 not real" in text(app)
     assert "Your last: 28 heals not real." in text(app)
     button(app, "Undo").click().run()
     assert "0 of 29 reviewed" in text(app)
 
 
-def test_a_decision_for_many_stands_on_what_was_shown_and_is_open_again_when_more_was_logged_meanwhile(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch)
+def test_a_decision_for_many_stands_on_what_was_shown_and_is_open_again_when_more_was_logged_meanwhile(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch)
     run = {"run_id": "late", "ts": "2026-06-12T10:00:00Z", "suite": "surface", "phase": "after", "heal_id": "h_0233"}
-    with (demo / "suite_runs.jsonl").open("a") as log:
+    with (desk / "suite_runs.jsonl").open("a") as log:
         log.write(json.dumps(run | {"results": {"safe_05": "fail"}}) + "\n")
-    memory.open_store(demo).refresh()  # somebody else looks, and the server knows of the run; this page does not show it
+    memory.open_store(desk).refresh()  # somebody else looks, and the server knows of the run; this page does not show it
     button(app, "28 heals real").click().run()
     assert "28 of 29 reviewed, 1 reopened" in text(app)
     app.query_params["heal"] = "h_0233"
@@ -191,8 +191,8 @@ def test_a_decision_for_many_stands_on_what_was_shown_and_is_open_again_when_mor
     assert "Open again: 1 run of its own was added since ana decided." in said(app)
 
 
-def test_one_decision_for_a_group(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch, heal="h_0233")
+def test_one_decision_for_a_group(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch, heal="h_0233")
     app.selectbox(key="group").set_value("signature").run()
     assert len(table(app)) == 12
     assert "13 groups of 29 heals" in text(app)
@@ -200,6 +200,25 @@ def test_one_decision_for_a_group(demo, monkeypatch):
     assert "11 of 29 reviewed, 11 not real" in text(app)
     assert "11 of 11" in list(table(app)["Decided"])
     assert "Not like most of the group: `h_0227` and 2 others" in text(app)
+
+
+def test_who_looks_at_a_group_of_one_is_not_offered_the_whole_list_unasked(demo, monkeypatch):
+    app = opened(PAGE, demo, monkeypatch, heal="h_0233")
+    app.selectbox(key="group").set_value("signature").run()
+    alone = next(heal for heal, n in zip(table(app)["Heal"], table(app)["Heals"], strict=True) if n == "1")
+    app.query_params["heal"] = alone
+    app.run()
+    which = next(one for one in app.radio if one.label == "Which heals")
+    assert (which.options, which.value) == (["The whole list (29)"], None)
+    assert not [one.label for one in app.main.button if one.label.endswith("heals not real")]
+    which.set_value("The whole list").run()
+    assert button(app, "28 heals not real")
+
+
+def test_a_time_that_an_importer_made_up_says_so(tmp_path, monkeypatch):
+    (tmp_path / "heal_events.jsonl").write_text(json.dumps(HEAL | {"ts_assumed": True}) + "\n")
+    app = opened(PAGE, tmp_path, monkeypatch)
+    assert "2026-06-09 14:22 UTC (assumed: the log marks this time as made up)" in text(app)
 
 
 def test_filters_narrow_the_list_and_a_heal_outside_it_says_so(demo, monkeypatch):
@@ -214,17 +233,17 @@ def test_filters_narrow_the_list_and_a_heal_outside_it_says_so(demo, monkeypatch
     assert not app.exception
 
 
-def test_a_heal_is_handed_over_with_a_note_and_taken_back(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch, heal="h_0233")
+def test_a_heal_is_handed_over_with_a_note_and_taken_back(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch, heal="h_0233")
     app.text_input(key="to h_0233").set_value("payments *team*")
     app.text_area(key="note h_0233").set_value("yours?")
     next(one for one in app.button if one.label == "Hand over").click().run()
-    assert (rows(demo)[0].decision.to, rows(demo)[0].decision.note) == ("payments *team*", "yours?")
+    assert (rows(desk)[0].decision.to, rows(desk)[0].decision.note) == ("payments *team*", "yours?")
     assert "With `payments *team*`, handed over by `ana`" in text(app)
     app.selectbox(key="review").set_value("handed over").run()
     assert list(table(app)["Heal"]) == ["h_0233"]
     button(app, "Nobody's any more").click().run()
-    assert rows(demo)[1].decision.to is None
+    assert rows(desk)[1].decision.to is None
 
 
 def test_an_empty_name_is_refused_in_one_sentence(demo, monkeypatch):
@@ -252,12 +271,12 @@ def test_a_heal_with_a_very_long_id_is_opened_and_decided(tmp_path, monkeypatch)
     assert [row.decision.heal_id for row in rows(tmp_path)] == [heal_id]
 
 
-def test_a_heal_outside_the_window_is_shown_and_says_so(demo, monkeypatch):
-    app = opened(PAGE, demo, monkeypatch, heal="h_0001")
+def test_a_heal_outside_the_window_is_shown_and_says_so(desk, monkeypatch):
+    app = opened(PAGE, desk, monkeypatch, heal="h_0001")
     assert "This heal lies outside the window chosen" in said(app)
     assert "`h_0001`" in text(app)
     button(app, "Real").click().run()
-    assert rows(demo)[0].decision.heal_id == "h_0001"
+    assert rows(desk)[0].decision.heal_id == "h_0001"
 
 
 def test_a_window_without_a_heal_has_an_empty_list(demo, monkeypatch):
@@ -267,16 +286,16 @@ def test_a_window_without_a_heal_has_an_empty_list(demo, monkeypatch):
     assert "No heal of this window is in this list." in said(app)
 
 
-def test_a_broken_chain_is_said_stops_writing_and_nothing_else(demo, monkeypatch):
+def test_a_broken_chain_is_said_stops_writing_and_nothing_else(desk, monkeypatch):
     for heal_id in (SAFETY, "h_0230"):
-        say(demo, heal_id, "real", ANA)
-    con = sqlite3.connect(demo / "decisions.sqlite")
+        say(desk, heal_id, "real", ANA)
+    con = sqlite3.connect(desk / "decisions.sqlite")
     for (name,) in con.execute("select name from sqlite_master where type = 'trigger'").fetchall():
         con.execute(f"drop trigger {name}")
     con.execute("update decisions set body = replace(body, 'real', 'skip') where seq = 1")
     con.commit()
     con.close()
-    app = opened(PAGE, demo, monkeypatch)
+    app = opened(PAGE, desk, monkeypatch)
     assert "Decisions cannot be written: the chain of decisions does not hold" in said(app)
     assert all(button(app, key.label).disabled for key in review.DECIDE.values())
     assert len(table(app)) == 12
@@ -284,18 +303,18 @@ def test_a_broken_chain_is_said_stops_writing_and_nothing_else(demo, monkeypatch
     assert not app.exception
 
 
-def test_a_ledger_that_is_none_is_said_and_the_page_works(demo, monkeypatch):
-    (demo / "decisions.sqlite").write_bytes(b"not a database, but long enough to be taken for one by its size alone" * 20)
-    app = opened(PAGE, demo, monkeypatch)
+def test_a_ledger_that_is_none_is_said_and_the_page_works(desk, monkeypatch):
+    (desk / "decisions.sqlite").write_bytes(b"not a database, but long enough to be taken for one by its size alone" * 20)
+    app = opened(PAGE, desk, monkeypatch)
     assert "Decisions cannot be written: " in said(app)
     assert len(table(app)) == 12
     assert not app.exception
 
 
-def test_who_may_not_decide_sees_everything_and_why(demo, monkeypatch):
+def test_who_may_not_decide_sees_everything_and_why(desk, monkeypatch):
     monkeypatch.setattr(identity, "who", lambda: Who(None, identity.NOT_LOCAL))
-    say(demo, SAFETY, "real", BEN)
-    app = opened(PAGE, demo, monkeypatch)
+    say(desk, SAFETY, "real", BEN)
+    app = opened(PAGE, desk, monkeypatch)
     assert "Read only: this server can be reached from elsewhere and nobody signs in." in said(app)
     assert table(app)["Decided"][0] == "real (ben)"
     assert all(button(app, key.label).disabled for key in review.DECIDE.values())

@@ -40,8 +40,8 @@ def opened(path, folder, monkeypatch, **query):
     return app.run()
 
 
-@pytest.mark.parametrize("state", SAYS)
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("state", SAYS)
 def test_page_opens_on_its_own(page, state, workspaces, monkeypatch):
     app = opened(page, workspaces[state], monkeypatch)
     assert not app.exception
@@ -50,8 +50,8 @@ def test_page_opens_on_its_own(page, state, workspaces, monkeypatch):
         assert not app.metric
 
 
-@pytest.mark.parametrize("state", SAYS)
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("state", SAYS)
 def test_page_opens_inside_the_shell(page, state, workspaces, monkeypatch):
     app = opened(ROOT / "pages" / "shell.py", workspaces[state], monkeypatch)
     app.switch_page(str(page.relative_to(ROOT / "pages"))).run()

@@ -29,11 +29,11 @@ def test_every_threshold_is_there_with_default_unit_and_meaning(demo, monkeypatc
     assert table(app, "flips")["trend_p"]["high"] == "not computed"
 
 
-def test_who_set_what_and_what_the_server_refused(demo, monkeypatch, tmp_path):
-    (demo / "seam.toml").write_text("gap_max = 0.5\nr_max = 0.2\n")
+def test_who_set_what_and_what_the_server_refused(desk, monkeypatch, tmp_path):
+    (desk / "seam.toml").write_text("gap_max = 0.5\nr_max = 0.2\n")
     server = tmp_path / "server.toml"
     server.write_text('reviewers = ["ana"]\n[thresholds]\nr_max = 0.04\n')
-    monkeypatch.setenv("SEAM_WORKSPACE", str(demo))
+    monkeypatch.setenv("SEAM_WORKSPACE", str(desk))
     monkeypatch.setenv("SEAM_SETTINGS", str(server))
     app = AppTest.from_file(PAGE, default_timeout=60).run()
     assert not app.exception

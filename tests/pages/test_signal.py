@@ -80,14 +80,14 @@ def test_a_window_without_a_heal_says_so(demo, monkeypatch):
     assert "Nothing is scored in this window" in said(app)
 
 
-def test_verdicts_of_people_stand_beside_labels(demo, monkeypatch):
-    store = Store(workspace_of_folder(demo), now=NOW)
+def test_verdicts_of_people_stand_beside_labels(desk, monkeypatch):
+    store = Store(workspace_of_folder(desk), now=NOW)
     store.refresh()
-    ledger = Ledger(ledger_file(demo, ServerSettings()))
+    ledger = Ledger(ledger_file(desk, ServerSettings()))
     shown = reviews.evidence(store, ["h_0240"])
     reviews.record_review(ledger, "h_0240", "not_real", evidence=shown["h_0240"], actor=Local("*ana*"))
     store.close()
-    app = opened(PAGE, demo, monkeypatch)
+    app = opened(PAGE, desk, monkeypatch)
     assert not app.exception
     assert "S with people's verdicts on 1 heal: 0.86" in text(app)
     assert "Of 1 that also carry a label, 1 differs (100 %)." in text(app)

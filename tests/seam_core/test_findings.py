@@ -12,7 +12,7 @@ from seam_core.findings import gap_sentence, worst_heals
 from seam_core.report import audit, window_of
 from seam_core.settings import resolve
 from seam_core.store import Store
-from seam_core.words import alike, named, percent, points, signed
+from seam_core.words import alike, named, percent, points, signed, signed_points
 from seam_core.workspace import workspace_of_folder
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
@@ -302,12 +302,15 @@ def test_how_much_of_the_window_each_score_speaks_of(audited):
     bare = [{key: value for key, value in heal(n, scores=None).items() if key != "was_real_failure"} for n in (2, 3)]
     found = audited([heal(1), *bare])
     assert summary.coverage(found) == {
-        "S": "1 of 3 failure signatures",
+        "S": "1 of 3 failure signatures; early: none of 3 healed failures has had its 7 days to come back",
         "E": "1 of 3 heals",
         "M": "1 of 3 loops; all loops have one cycle: nothing could dip or return",
     }
     assert summary.axis_sentences(found)["M"].startswith("none of 1 loop could wander: all have one cycle; ")
-    assert summary.coverage(audited([heal(n, loop="l", cycle=n) for n in (1, 2)])) == {}
+    early = "early: the healed failure has not had its 7 days to come back"
+    assert summary.coverage(audited([heal(n, loop="l", cycle=n) for n in (1, 2)])) == {"S": early}
+    settled = audited([heal(n, loop="l", cycle=n) for n in (1, 2)], failures=[{"ts": "2026-06-20T00:00:00Z", "failure_signature": "other"}])
+    assert summary.coverage(settled) == {}
 
 
 def test_follow_up_that_is_still_open_is_said(audited):
@@ -436,6 +439,7 @@ def test_a_score_below_its_line_never_shows_as_the_line(value, line, shown):
 def test_numbers_in_words():
     assert [points(0.025), points(-0.025), points(0.2999999999), points(0.0)] == [3, -3, 30, 0]
     assert [signed(3), signed(-3), signed(0)] == ["+3", "−3", "0"]
+    assert [signed_points(25), signed_points(1), signed_points(-1), signed_points(0)] == ["+25 points", "+1 point", "−1 point", "0 points"]
     assert [percent(4, 60), percent(1, 15), percent(1, 2), percent(13, 60)] == ["6.7 %", "7 %", "50 %", "21.7 %"]
     assert [alike(1.0), alike(0.9999), alike(0.904)] == ["identical", "99 % alike", "90 % alike"]
     assert [named(["a"]), named(["a", "b"]), named(list("abcde"))] == ["a", "a and b", "a, b, c and 2 more"]

@@ -25,6 +25,7 @@ from seam_core.reviews import (
     record_review,
     reopened,
     score_reviewed,
+    spoken,
     standing,
     undo_last,
 )
@@ -265,6 +266,61 @@ def test_what_is_no_hand_over_is_refused_in_a_sentence(ledger, tmp_path, options
     with pytest.raises(ReviewError, match=sentence):
         assign(ledger, "h1", actor=ANA, **options)
     assert list(tmp_path.iterdir()) == []
+
+
+# ---- reading on
+
+
+class Counting(Ledger):
+    """A ledger that counts the rows it hands out."""
+
+    n_rows = 0
+
+    def rows(self, *kinds, after=0):
+        found = super().rows(*kinds, after=after)
+        self.n_rows += len(found)
+        return found
+
+
+def test_reading_on_gives_what_reading_all_gives_and_reads_only_what_was_added(tmp_path):
+    ledger, choose, known = Counting(tmp_path / "decisions.sqlite"), random.Random(5), None
+    for step in range(60):
+        heal_id, actor = choose.choice(["h1", "h2", "h3"]), choose.choice([ANA, BEN])
+        act = choose.choice(["say", "say", "clear", "hand", "back"])
+        try:
+            if act == "say":
+                say(ledger, heal_id, choose.choice(reviews.VERDICTS), actor=actor, comment=str(step))
+            elif act == "clear":
+                clear_review(ledger, heal_id, actor=actor)
+            else:
+                assign(ledger, heal_id, to=str(step) if act == "hand" else None, actor=actor)
+        except ReviewError:
+            continue  # nothing to clear or to hand back
+        if choose.random() < 0.5:
+            before, known = known, spoken(ledger, known)
+            assert known == spoken(ledger)
+            assert list(known.latest) == list(spoken(ledger).latest)
+            if before:
+                named = {row.decision.heal_id for row in ledger.rows(after=before.seq)}
+                assert all(known.latest[one] is before.latest[one] for one in before.latest.keys() - named)
+    known, ledger.n_rows = spoken(ledger, known), 0
+    assert spoken(ledger, known) is known
+    assert ledger.n_rows == 1  # the last one, to see that it is still there
+
+
+def test_a_ledger_that_was_replaced_is_read_from_its_beginning(tmp_path, ledger):
+    say(ledger, "h1", "real")
+    say(ledger, "h2", "real")
+    known = spoken(ledger)
+    (tmp_path / "other").mkdir()
+    other = new_ledger(tmp_path / "other")
+    for heal_id in ("h3", "h4", "h5"):
+        say(other, heal_id, "skip")
+    other.path.replace(ledger.path)
+    assert set(spoken(ledger, known).latest) == {"h3", "h4", "h5"}
+    ledger.path.unlink()
+    assert spoken(ledger, known) == spoken(ledger)
+    assert spoken(ledger, known).latest == {}
 
 
 # ---- what people say together

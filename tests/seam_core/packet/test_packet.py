@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from seam_core import VERSION
 from seam_core.errors import SeamError, UnreadableLogError
 from seam_core.ledger import Ledger, ledger_file, local_actor, noted
 from seam_core.ledger.kinds import Assignment
@@ -282,6 +283,19 @@ def test_a_log_that_could_not_be_read_is_named_and_its_flag_comes_out_again(work
     assert "run_seam.py" not in members(packet)["README.md"].decode()  # by hand the sentence would name another folder
 
 
+def test_a_baseline_that_could_not_be_read_is_named_and_its_flag_comes_out_again(workspace, tmp_path):
+    baseline = workspace.with_name("certified.json")
+    baseline.unlink(missing_ok=True)
+    baseline.mkdir()
+    packet = tmp_path / "p.zip"
+    made, shown = packet_of(workspace, packet)
+    assert made.is_as_shown
+    assert "certified.json cannot be used: is a folder" in shown.decode()
+    found = verify_packet(packet)
+    assert found.matches, found.sentences
+    assert found.report == shown
+
+
 def test_too_many_logs_are_left_out_and_the_originals_serve(workspace, tmp_path):
     packet = tmp_path / "p.zip"
     made, shown = packet_of(workspace, packet, logs_max=100)
@@ -340,7 +354,7 @@ def test_nothing_of_the_server_but_its_thresholds_is_in_a_packet(workspace, tmp_
         ({"inputs___server__toml": b"[thresholds]\n"}, "inputs/server.toml came out different"),
         ({"manifest__json": lambda found: found | {"note": "All is well."}}, "README.md came out different"),
         ({"manifest__json": lambda found: found | {"made": {}}}, "manifest.json came out different"),
-        ({"manifest__json": lambda found: found | {"versions": {}}}, "requirements.txt came out different"),
+        ({"manifest__json": lambda found: found | {"versions": {}}}, "requirements.txt and README.md came out different"),
     ],
 )
 def test_what_was_changed_in_a_packet_is_found(workspace, tmp_path, change, said):
@@ -363,6 +377,16 @@ def test_what_was_put_into_a_packet_is_named(workspace, tmp_path, name):
     found = verify_packet(packet)
     assert not found.matches
     assert any(f"beside what the manifest names, the zip holds {name}" in sentence for sentence in found.sentences)
+
+
+def test_the_version_that_made_a_packet_is_said(workspace, tmp_path):
+    packet = tmp_path / "p.zip"
+    packet_of(workspace, packet)
+    assert verify_packet(packet).sentences[-1] == f"made by SEAM {VERSION}, as this is"
+    tamper(packet, {"manifest__json": manifest_with(versions={"seam": "0.0.9"})})
+    found = verify_packet(packet)
+    assert not found.matches
+    assert found.sentences[-1] == f"made by SEAM 0.0.9; this is {VERSION}, which may word things otherwise"
 
 
 def test_other_versions_are_named_when_nothing_matches(workspace, tmp_path):

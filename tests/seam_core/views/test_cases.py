@@ -5,7 +5,7 @@ import pytest
 from seam_core.views import cases
 from seam_core.views.case_grid import grid
 from seam_core.views.case_runs import default_pair
-from seam_core.views.cases import marks, own_score, taken_apart, worst_heals
+from seam_core.views.cases import beside_noise, marks, own_score, taken_apart, worst_heals
 from seam_core.views.filters import Filters
 from tests.seam_core.views.surface_logs import write_small
 from tests.seam_core.workspaces import audited, heal, write
@@ -54,6 +54,19 @@ def test_heals_are_ranked_by_safety_then_score_and_narrowed_by_the_filters(small
         narrowed = worst_heals(found, Filters(levels=(1,)))
         assert ([one.heal_id for one in narrowed.heals], narrowed.n_shown, narrowed.n_scored) == (["h2"], 1, 2)
         assert [mark.heal_id for mark in marks(found, Filters(targets=("planner",)))] == ["h1"]
+
+
+def test_what_broke_is_told_beside_what_was_fixed_and_how_often_it_flips_by_itself(small):
+    """c0 was run twice with no heal between (a1, b2), c1 three times in two pairs (night and b1, a1 and b2): none of them differs."""
+    with audited(small) as found:
+        assert beside_noise(found) == (
+            "Cases broke 2 times and were fixed 2 times. With no heal between, none of 2 cases that broke flips: 0 of 3 pairs of runs."
+        )
+
+
+def test_nothing_is_told_of_cases_that_were_not_run(tmp_path):
+    with audited(write(tmp_path, heal_events=[heal(1)])) as found:
+        assert beside_noise(found) is None
 
 
 def test_too_many_heals_leave_one_mark_each_stretch_the_worst(small, monkeypatch):

@@ -42,6 +42,19 @@ def test_the_kinds_of_lines_add_up_to_the_lines(workspace):
     assert (certified.name, certified.kept, certified.rejected) == ("certified.json", 1, 1)
 
 
+def test_times_that_an_importer_made_up_are_counted(tmp_path):
+    text = 'a text with "ts_assumed": true in it'
+    lines = [
+        heal(1, ts_assumed=True),
+        heal(2, ts_assumed=False),
+        heal(3, text=text),
+        b'{"ts_assumed":true,' + json.dumps(heal(4)).encode()[1:],
+    ]
+    with audited(write(tmp_path, heal_events=lines)) as found:
+        (heals,) = files.files(found)
+    assert (heals.kept, heals.assumed_time) == (4, 2)
+
+
 def test_lines_add_up_however_a_file_is_read(tmp_path, either_path):
     log = write(tmp_path, heal_events=[heal(number) for number in range(1, 30)])
     with audited(log) as found:

@@ -102,6 +102,13 @@ def test_a_score_equal_to_its_line_is_not_below(tmp_path):
     assert strip.high.flip == ""
 
 
+def test_a_side_that_is_less_than_a_fifth_away_says_so(tmp_path):
+    with audited(write(tmp_path, heal_events=loop("L", [0.5, 0.6]))) as found:
+        strip = of(found, "similarity_min")  # 0.9: a fifth more would be 1.08
+    assert (strip.low.value, strip.low.said) == (0.72, "Monotonicity 1.00")
+    assert (strip.high.value, strip.high.said) == (1.0, "Monotonicity 1.00; it may go no further")
+
+
 def test_recurrence_counts_again_within_other_days(tmp_path):
     heals = [heal(1, 0, sig="a", was_real_failure=True), heal(2, 0, sig="b", was_real_failure=True)]
     logs = {"heal_events": heals, "failures": [failure("a", 6), failure("b", 8)]}

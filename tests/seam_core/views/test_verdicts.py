@@ -169,6 +169,24 @@ def test_the_evidence_of_a_heal_is_that_of_the_log_and_none_of_one_that_is_not_t
     assert evidence_of(desk.audit, "nobody") is None
 
 
+def test_a_later_look_compares_only_what_was_said_since_until_the_log_moves(desk, monkeypatch):
+    asked = []
+    real = reviews.reopened
+    monkeypatch.setattr(reviews, "reopened", lambda store, latest: asked.append(sorted(latest)) or real(store, latest))
+    desk.say("h1", "real")
+    desk.say("h2", "real")
+    first = desk.found
+    desk.say("h2", "skip", BEN)
+    second = decided(desk.ledger, desk.store, first)
+    desk.rewrite("h1")
+    third = decided(desk.ledger, desk.store, second)
+    desk.say("h1", "not_real", BEN)  # on the new record; Ana's is open again still
+    fourth = decided(desk.ledger, desk.store, third)
+    assert asked == [["h1", "h2"], ["h2"], ["h1", "h2"], ["h1"]]
+    assert third.again == fourth.again == {"h1": {ANA.key: "its record was rewritten"}}
+    assert [one == desk.found for one in (second, third, fourth)] == [False, False, True]
+
+
 def test_reading_writes_nothing(desk):
     assert desk.found == verdicts.Decided()
     assert not desk.ledger.path.exists()

@@ -56,11 +56,19 @@ def test_one_evaluation_firing_is_watch(looked):
     ("gaps", "sentence"),
     [
         ([0.1] * 24, "The gap is steady: over the last 16 loops the gap did not move by a whole point (p = 1.00); "),
-        ([(24 - size) / 100 for size in range(24)], "The gap is steady: over the last 16 loops the gap fell by 15 points (p = 1.00); "),
+        (
+            [(24 - size) / 100 for size in range(24)],
+            "The gap is not widening: over the last 16 loops the gap fell by 15 points (p = 1.00); ",
+        ),
+        # Surely rising, by 15 ÷ 1500: a point, and the line is five.
+        (
+            [size / 1500 for size in range(24)],
+            "By the test the gap is not widening: over the last 16 loops the gap rose by 1 point (p < 0.001); ",
+        ),
     ],
-    ids=["flat", "narrowing"],
+    ids=["flat", "narrowing", "rising too little"],
 )
-def test_no_evaluation_firing_is_steady(looked, gaps, sentence):
+def test_no_evaluation_firing_says_how_the_gap_moved_and_does_not_contradict_it(looked, gaps, sentence):
     assert looked(gaps).sentence == f"{sentence}the test fires neither now nor a week before."
 
 
