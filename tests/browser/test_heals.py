@@ -89,7 +89,7 @@ def test_a_comment_is_typed_without_deciding_and_goes_with_the_verdict(at_work, 
 
 
 def test_two_people_at_once_lose_nothing_and_see_each_other(at_work, desk, visit):
-    first, second = (visit().open(f"{at_work}/heals", shows="0 of 29 reviewed").page for _ in range(2))
+    first, second = (visit(alone=True).open(f"{at_work}/heals", shows="0 of 29 reviewed").page for _ in range(2))
     for page in (first, second):
         shows(page, QUEUE[0])
     press(second, "j", leads_to=QUEUE[1])
@@ -120,7 +120,7 @@ def test_a_link_with_filters_shows_the_same_to_somebody_else(at_work, visit):
     page.wait_for_url("**heal=**")
     heal_id = page.url.split("heal=")[1].split("&")[0]
     shows(page, heal_id)
-    other = visit().open(page.url, shows="0 of").page
+    other = visit(alone=True).open(page.url, shows="0 of").page
     shows(other, heal_id)
     expect(other.get_by_text("11 heals, window 29")).to_be_visible()
     expect(other.get_by_role("textbox", name="Search")).to_have_value("planner")
