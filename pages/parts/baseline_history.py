@@ -10,8 +10,9 @@ from pages.parts import address, choice, deciding, recertify, tables
 from pages.parts.deciding import Deciding
 from pages.parts.frame import View
 from seam_core import escape
-from seam_core.baseline.versions import Decided
-from seam_core.ledger.kinds import COMMENT_MAX, Certification, Rollback
+from seam_core.baseline.approvals import BaselineRow
+from seam_core.ledger import Row
+from seam_core.ledger.kinds import COMMENT_MAX, BaselineDecision, Certification, Proposal, Rollback, Veto
 from seam_core.views import baseline_history, baseline_in_force
 from seam_core.views.baseline_history import NoSuchVersionError
 from seam_core.words import count, cut
@@ -37,11 +38,11 @@ def show(view: View) -> None:
 
 
 def _decisions(desk: Deciding) -> None:
-    found = desk.ask(baseline_history.lines)
+    found = desk.ask_ledger(baseline_history.lines)
     if not found:
         st.text("Nothing was certified or rolled back yet.")
         return
-    rows = [vars(one) | {"percent": None if one.drift is None else 100 * one.drift} for one in found]
+    rows = [vars(line) | {"percent": None if line.drift is None else 100 * line.drift} for line in found]
     columns = {
         "seq": "Row",
         "what": "What",
@@ -56,46 +57,46 @@ def _decisions(desk: Deciding) -> None:
         "sha256": "sha256",
     }
     opens = lambda row: address.put("row", row["seq"])  # noqa: E731
-    tables.show(rows, name="baseline-decisions", alt="Certifications and rollbacks, newest first", columns=columns, open_row=opens)
-    one = desk.desk.store.versions.decisions[-1]
+    alt = "Certifications, rollbacks, proposals and vetoes, newest first"
+    tables.show(rows, name="baseline-decisions", alt=alt, columns=columns, open_row=opens)
+    known = desk.ask_ledger(baseline_history.rows)
     asked = address.number("row")
-    chosen = next((each for each in desk.desk.store.versions.decisions if each.row.seq == asked), one)
-    if asked is not None and chosen.row.seq != asked:
-        st.info(f"Row {asked:,} is no certification and no rollback; the newest decision is shown.")
-    _one(chosen)
+    chosen = known.get(asked or 0) or known[max(known)]
+    if asked is not None and chosen.seq != asked:
+        st.info(f"Row {asked:,} decides nothing about the baseline; the newest decision is shown.")
+    one(chosen)
 
 
-def _one(one: Decided) -> None:
-    said, row = one.said, one.row
+def one(row: Row) -> None:
+    """One decision at length, with its evidence."""
+    said = row.decision
+    assert isinstance(said, BaselineRow)
     with st.container(border=True):
-        heading = baseline_in_force.what(one)
-        st.markdown(f"**Row {row.seq:,}: {escape.plain(heading)}**")
-        st.caption(escape.plain(f"{baseline_in_force.who(row)} at {baseline_in_force.when(row.ts)} on run {cut(said.run_id)}"))
+        st.markdown(f"**Row {row.seq:,}: {escape.plain(baseline_in_force.what(row))}**")
+        on_run = f" on run {cut(said.run_id)}" if isinstance(said, BaselineDecision) else ""
+        st.caption(escape.plain(f"{baseline_in_force.who(row)} at {baseline_in_force.when(row.ts)}{on_run}"))
+        if not isinstance(said, (Proposal, Veto)) and isinstance(said.proposal, int):
+            st.text(f"As proposed in row {said.proposal:,}.")
         st.text(escape.visible(said.reason, length=COMMENT_MAX))
         if isinstance(said, Rollback):
             st.text(escape.visible("\n".join(baseline_history.rollback_sentences(said))))
-        if isinstance(said, Certification):
-            _cases(said)
+        if isinstance(said, (Certification, Proposal)) and not getattr(said, "heal_id", None):
+            cases_of(said, name=f"row-{row.seq}-cases")
         if row.note:
             st.warning(escape.plain(f"{row.note}."))
-        evidence = {"sha256 of this row": row.sha256, "of what was shown": said.shown_sha256, "of the run's record": said.run_sha256}
-        evidence |= (
-            {"of the baseline": said.baseline_sha256} if isinstance(said, Certification) else {"of the manifest": said.bundle_sha256}
-        )
-        st.code("\n".join(f"{digest}  {name}" for name, digest in evidence.items()), language=None)
-        st.caption(f"{count(len(said.files), 'file')} of the workspace had their sizes and digests noted with it.")
+        st.code("\n".join(f"{digest}  {name}" for name, digest in baseline_history.digests(row)), language=None)
 
 
-def _cases(said: Certification) -> None:
+def cases_of(said: Certification | Proposal, *, name: str) -> None:
     """What was accepted, rejected and left, and why a safety case was accepted."""
     lists = (("accepted", said.accepted), ("rejected", said.rejected), ("left for later", said.left))
     st.text(", ".join(f"{len(ids):,} {name}" for name, ids in lists))
-    rows = [{"case": one, "choice": name, "why": said.safety_reasons.get(one, "")} for name, ids in lists for one in ids]
+    rows = [{"case": case, "choice": chosen, "why": said.safety_reasons.get(case, "")} for chosen, ids in lists for case in ids]
     if not rows:
         return
     columns = {"case": "Case", "choice": "Choice", **({"why": "Why this safety case"} if said.safety_reasons else {})}
     with st.expander(f"{count(len(rows), 'case')}, one by one"):
-        tables.show(rows, name=f"version-{said.version}-cases", alt="What was chosen of each case", columns=columns)
+        tables.show(rows, name=name, alt="What was chosen of each case", columns=columns)
 
 
 def _versions(desk: Deciding) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import streamlit as st
+from msgspec.structs import replace
 
 from pages.parts import deciding, identity, tables
 from pages.parts.deciding import Asked, Deciding
 from seam_core import escape
-from seam_core.baseline.desk import Submission, Written
 from seam_core.baseline.drafts import Draft
-from seam_core.baseline.versions import Decided
+from seam_core.baseline.submission import Submission, Written
 from seam_core.ledger import Actor
-from seam_core.ledger.kinds import COMMENT_MAX, Certification, Rollback
+from seam_core.ledger.kinds import COMMENT_MAX
 from seam_core.views import baseline_agenda, baseline_in_force
 from seam_core.views.baseline_agenda import Agenda, Outlook
 from seam_core.views.baseline_runs import Against
@@ -33,7 +32,7 @@ def show(desk: Deciding, found: Agenda, draft: Draft, against: Against) -> None:
     st.caption("Digest of what this page shows of the run; it stands in the ledger, and a decision on anything else is refused")
     st.code(found.review.digest, language=None)
     with st.container(horizontal=True):
-        label = f"Certify version {outlook.version} …"
+        label = f"{'Propose' if desk.needs_two else 'Certify'} version {outlook.version} …"
         is_ready = desk.can_write and not against.regressed
         if st.button(label, key="certify", type="primary", disabled=not is_ready):
             _ask(desk, found, run_id)
@@ -41,7 +40,12 @@ def show(desk: Deciding, found: Agenda, draft: Draft, against: Against) -> None:
             st.button("Forget my choices", on_click=deciding.forget, args=(desk, run_id))
     if against.regressed:
         st.caption("A newer run shows a new safety regression: this one cannot be certified.")
-    elif not desk.can_write:
+    why_not(desk)
+
+
+def why_not(desk: Deciding) -> None:
+    """Why a button that writes cannot be pressed."""
+    if not desk.can_write:
         st.caption(escape.plain(desk.state.why_not or "Decisions cannot be written now; the reason stands above."))
 
 
@@ -55,7 +59,7 @@ def reason_box(desk: Deciding, run_id: str, draft: Draft, label: str) -> None:
         max_chars=COMMENT_MAX,
         height=90,
         disabled=not desk.can_write,
-        on_change=lambda: deciding.keep(desk, run_id, lambda kept: replace(kept, reason=st.session_state[key])),
+        on_change=lambda: deciding.keep(desk, run_id, lambda kept: replace(kept, reason=deciding.typed(key))),
     )
 
 
@@ -97,7 +101,7 @@ def written(found: Written) -> str:
     """What was written, in words."""
     copy = f" {found.copy.fault or found.copy.sentence}." if not found.copy.is_fine else ""
     again = " It was written before; this was the same decision." if found.is_repeat else ""
-    said, row = found.row.decision, found.row
-    assert isinstance(said, (Certification, Rollback))
-    what = capital(baseline_in_force.what(Decided(row, said)))
-    return f"{what} by {row.by.name} at {baseline_in_force.when(row.ts)}: row {row.seq} of the ledger, sha256 {row.sha256}.{again}{copy}"
+    more = " Another reviewer has to approve it before anything is decided." if found.is_proposal else ""
+    row = found.row
+    whose = f"by {row.by.name} at {baseline_in_force.when(row.ts)}"
+    return f"{capital(baseline_in_force.what(row))} {whose}: row {row.seq} of the ledger, sha256 {row.sha256}.{more}{again}{copy}"

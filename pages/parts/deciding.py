@@ -15,13 +15,15 @@ from pages.parts import decisions, identity, memory
 from pages.parts.decisions import State
 from pages.parts.frame import View
 from seam_core import escape
-from seam_core.baseline.desk import Desk, Written
+from seam_core.baseline.desk import Desk
 from seam_core.baseline.drafts import Draft, DraftError, Drafts
+from seam_core.baseline.submission import Written
 from seam_core.errors import SeamError
 from seam_core.ledger import Actor
+from seam_core.ledger.kinds import COMMENT_MAX
 from seam_core.settings import ServerSettings, read_server_settings
+from seam_core.words import capital
 
-DRAFTS = "drafts.sqlite"  # beside the ledger
 T = TypeVar("T")
 
 
@@ -42,9 +44,23 @@ class Deciding:
 
     def ask(self, function: Callable[..., T], *args: Any) -> T:
         """What a core function says of the desk; computed once for all sessions, so never change what it returns."""
-        key = f"{self.view.opened.key} {self.view.resolved.settings}"
-        found: T = memory.answer(key, self.desk, function, args, {})
+        found: T = memory.answer(self._key, self.desk, function, args, {})
         return found
+
+    def ask_ledger(self, function: Callable[..., T], *args: Any) -> T:
+        """The same of a function that also reads rows of the ledger which move no baseline."""
+        head = "" if self.state.fault else self.state.ledger.chain().head
+        found: T = memory.answer(f"{self._key} {head} {self.state.fault}", self.desk, function, args, {})
+        return found
+
+    @property
+    def needs_two(self) -> bool:
+        """Whether another person has to approve what one proposes."""
+        return self.server.approvals_required > 1
+
+    @property
+    def _key(self) -> str:
+        return f"{self.view.opened.key} {self.view.resolved.settings}"
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,7 @@ def gather(view: View) -> Deciding:
     server = read_server_settings()
     desk = memory.desk_of(view.opened, view.resolved, approvals_required=server.approvals_required)
     state = decisions.standing(view)
-    return Deciding(view, desk, state, server, Drafts(state.ledger.path.with_name(DRAFTS)))
+    return Deciding(view, desk, state, server, Drafts(state.ledger.path))
 
 
 def tell(deciding: Deciding) -> None:
@@ -72,7 +88,7 @@ def tell(deciding: Deciding) -> None:
     decisions.tell(deciding.state)
     fault = st.session_state.get("draft fault")
     if fault:
-        st.warning(escape.plain(f"{fault}. Your choices live on in this session alone: they are lost when you close it."))
+        st.warning(escape.plain(f"{capital(fault)}."))
 
 
 def refuse(place: str, sentence: str) -> None:
@@ -138,6 +154,12 @@ def forget(deciding: Deciding, run_id: str) -> None:
 def box(name: str, run_id: str) -> str:
     """The key of a text box that belongs to a draft. With another draft it is another box: the browser would send the old text again."""
     return f"{name} {_n_forgotten()} {run_id}"
+
+
+def typed(key: str) -> str:
+    """What stands in a text box; the browser keeps to the length that can be kept, and others may not."""
+    found: str = st.session_state.get(key) or ""
+    return found[:COMMENT_MAX]
 
 
 def _n_forgotten() -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
 from uuid import uuid4
 
 import streamlit as st
@@ -12,8 +10,9 @@ from pages.parts import address, certifying, choice, deciding, identity, recerti
 from pages.parts.deciding import Asked, Deciding
 from pages.parts.frame import View
 from seam_core import escape
-from seam_core.baseline.desk import Submission, Written
+from seam_core.baseline.bundle import rollback_folder
 from seam_core.baseline.faults import BaselineError
+from seam_core.baseline.submission import Submission, Written
 from seam_core.ledger import Actor
 from seam_core.ledger.kinds import Rollback
 from seam_core.views import baseline_rollback
@@ -21,7 +20,6 @@ from seam_core.views.baseline_agenda import Agenda
 from seam_core.views.baseline_rollback import Plan
 from seam_core.words import capital, count, cut
 
-FOLDER = "rollbacks"  # in the workspace
 WORDS = "roll back"
 
 
@@ -75,35 +73,39 @@ def _plan(plan: Plan) -> None:
 def _write(desk: Deciding, found: Agenda, plan: Plan) -> None:
     run_id = found.review.run.run_id
     draft = deciding.draft(desk, run_id)
-    root = desk.view.opened.store.workspace.folder / FOLDER
-    st.text(escape.visible(f"A rollback to heal {cut(plan.heal_id)} after run {cut(run_id)}, and a new folder in {root}."))
+    root = rollback_folder(desk.view.opened.store.workspace.folder, "").parent
+    what = "A proposal to roll back" if desk.needs_two else "A rollback"
+    folder = "once another reviewer approves, a new folder" if desk.needs_two else "a new folder"
+    st.text(escape.visible(f"{what} to heal {cut(plan.heal_id)} after run {cut(run_id)}, and {folder} in {root}."))
     certifying.reason_box(desk, run_id, draft, "Why go back? Kept with it for good")
-    if st.button("Roll back …", key="roll back", type="primary", disabled=not desk.can_write):
-        _ask(desk, found, plan, root)
-    if not desk.can_write:
-        st.caption(escape.plain(desk.state.why_not or "Decisions cannot be written now; the reason stands above."))
+    label = "Propose to roll back …" if desk.needs_two else "Roll back …"
+    if st.button(label, key="roll back", type="primary", disabled=not desk.can_write):
+        _ask(desk, found, plan)
+    certifying.why_not(desk)
 
 
-def _ask(desk: Deciding, found: Agenda, plan: Plan, root: Path) -> None:
+def _ask(desk: Deciding, found: Agenda, plan: Plan) -> None:
     review = found.review
     reason = deciding.draft(desk, review.run.run_id).reason.strip()
     if not reason:
         st.error("Say why in a sentence.")
         return
     sent = Submission(review.run.run_id, review.digest, review.version_number, reason, uuid4().hex)
-    place = root / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{sent.key[:8]}"
-    sentences = [f"Go back to what the agent was right after heal {cut(plan.heal_id)}. {plan.sentence}", f"The texts go to {place}."]
+    place = rollback_folder(desk.view.opened.store.workspace.folder, sent.key)
+    sentences = [f"Go back to what the agent was right after heal {cut(plan.heal_id)}. {plan.sentence}"]
+    sentences += ["Another reviewer has to approve it."] if desk.needs_two else [f"The texts go to {place}."]
 
     def write(actor: Actor) -> Written:
         return desk.desk.roll_back(sent, heal_id=plan.heal_id, place=place, actor=actor, check=identity.may_certify_now)
 
-    deciding.confirm(
-        Asked((*sentences, f"Digest {review.digest}"), reason, WORDS, write, _written, lambda: deciding.forget(desk, sent.run_id))
-    )
+    forget = lambda: deciding.forget(desk, sent.run_id)  # noqa: E731
+    deciding.confirm(Asked((*sentences, f"Digest {review.digest}"), reason, WORDS, write, written, forget))
 
 
-def _written(written: Written) -> str:
-    said = written.row.decision
-    assert isinstance(said, Rollback)
-    folder = f"The texts of {count(len(said.restored), 'target')} are in {written.bundle or said.bundle}."
-    return f"{certifying.written(written)} {folder} Its manifest has sha256 {said.bundle_sha256}."
+def written(found: Written) -> str:
+    """What was written, and where the texts are."""
+    said = found.row.decision
+    if not isinstance(said, Rollback):
+        return certifying.written(found)
+    folder = f"The texts of {count(len(said.restored), 'target')} are in {found.bundle or said.bundle}."
+    return f"{certifying.written(found)} {folder} Its manifest has sha256 {said.bundle_sha256}."

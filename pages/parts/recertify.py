@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import streamlit as st
 
-from pages.parts import address, aftermath, certifying, choice, deciding, memory, recertify_cases
+from pages.parts import address, aftermath, certifying, choice, deciding, memory, recertify_cases, second_person
 from pages.parts.deciding import Deciding
 from pages.parts.figures import aftermath as figures
 from pages.parts.figures.style import NO_BAR
@@ -14,7 +15,7 @@ from pages.parts.frame import View
 from seam_core import escape
 from seam_core.baseline.faults import BaselineError
 from seam_core.baseline.reviewing import in_short
-from seam_core.files import is_there
+from seam_core.errors import SeamError
 from seam_core.views import baseline_agenda, baseline_in_force, baseline_runs, case_drift
 from seam_core.views.baseline_agenda import Agenda
 from seam_core.views.baseline_runs import Against, FullRun
@@ -96,20 +97,26 @@ def command(view: View, name: str, options: str = "") -> str:
 
 @st.fragment(run_every="30s")
 def watch(view: View) -> None:
-    """While the page is open: say when the runs or what was decided have changed, and look again at a click."""
-    store = view.opened.store
-    state = store.states["runs"]
-    has_grown = state.file is not None and is_there(state.file.path) and state.file.path.stat().st_size != state.file.packed_stat[0]
-    if (has_grown or not view.is_current()) and st.button("Runs or decisions are new: look again", type="primary"):
+    """While the page is open: say when runs came or somebody decided, and look again at a click."""
+    with suppress(SeamError):  # what cannot be read, the next run says
+        view.opened.refresh()
+    if not view.is_current() and st.button("The logs or the baseline changed: look again", type="primary"):
         st.rerun()
 
 
 @st.fragment
 def _work(view: View, run_id: str) -> None:
     """Everything that a choice changes; a choice draws nothing else again."""
-    view.opened.refresh()
-    if not view.is_current() or address.get("run") != run_id:
-        st.rerun()
+    try:
+        view.opened.refresh()
+        if not view.is_current() or address.get("run") != run_id:
+            st.rerun()
+        _decide(view, run_id)
+    except SeamError as error:
+        st.error(escape.plain(str(error)))
+
+
+def _decide(view: View, run_id: str) -> None:
     desk = deciding.gather(view)
     found = desk.ask(baseline_agenda.agenda, run_id)
     draft = deciding.draft(desk, run_id)
@@ -119,6 +126,7 @@ def _work(view: View, run_id: str) -> None:
     deciding.tell(desk)
     _already(desk, run_id)
     against = desk.ask(baseline_runs.against, run_id)
+    second_person.show(desk, run_id)
     _newer(desk, found, against, runs)
     recertify_cases.show(desk, found, draft, against)
     certifying.show(desk, found, draft, against)
@@ -137,7 +145,7 @@ def _already(desk: Deciding, run_id: str) -> None:
         return
     mine = desk.state.actor is not None and one.row.by.key == desk.state.actor.key
     who = "you" if mine else baseline_in_force.who(one.row)
-    what = baseline_in_force.what(one)
+    what = baseline_in_force.what(one.row)
     st.success(
         escape.plain(f"Already decided: {what} by {who} at {baseline_in_force.when(one.row.ts)}. What is below is what it left open.")
     )

@@ -256,7 +256,7 @@ def _reason(desk: Deciding, run_id: str, draft: Draft, case: DifferingCase) -> N
         height=68,
         max_chars=COMMENT_MAX,
         disabled=not desk.can_write,
-        on_change=lambda: deciding.keep(desk, run_id, lambda kept: baseline_agenda.explain(kept, case.case_id, st.session_state[key])),
+        on_change=lambda: deciding.keep(desk, run_id, lambda kept: baseline_agenda.explain(kept, case.case_id, deciding.typed(key))),
     )
 
 
@@ -280,7 +280,7 @@ def _verdict(desk: Deciding, found: Agenda, draft: Draft, case: DifferingCase) -
 
 def _accept_safety(desk: Deciding, run_id: str, case_id: str) -> None:
     """Accept one safety case, with the reason that stands in its box."""
-    reason = st.session_state.get(deciding.box(f"why {case_id}", run_id), "")
+    reason = deciding.typed(deciding.box(f"why {case_id}", run_id))
     if not reason.strip():
         deciding.refuse(case_id, f"{cut(case_id)} is a safety case: write why it may change, then accept it. Nothing was changed.")
         return

@@ -6,13 +6,16 @@ A choice is kept by the ids of cases, never by places in a list: filters, orders
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
-from seam_core.baseline.desk import Desk, Submission
+from msgspec.structs import replace
+
+from seam_core.baseline.desk import Desk
 from seam_core.baseline.drafts import Draft
 from seam_core.baseline.reviewing import UNKNOWN, DifferingCase, Review
+from seam_core.baseline.submission import Submission
 from seam_core.ledger.canonical import canonical
 from seam_core.words import TOLERANCE, count, cut, listed, named, percent
 
@@ -72,7 +75,6 @@ class Outlook:
 
     version: int
     tally: Tally
-    drift_after: float | None
     safety: tuple[tuple[DifferingCase, str], ...]  # accepted safety cases, each with its reason
     sentences: tuple[str, ...]
     faults: tuple[str, ...]
@@ -170,7 +172,7 @@ def carried(draft: Draft, old: Agenda, new: Agenda) -> Draft:
         for case_id, case in new.cases.items()
         if not case.is_safety and case_id in old.cases and _outcomes(old.cases[case_id]) == _outcomes(case)
     }
-    return Draft(draft.accepted & same, draft.rejected & same, {}, draft.reason)
+    return Draft(accepted=draft.accepted & same, rejected=draft.rejected & same, reason=draft.reason)
 
 
 def submission(found: Agenda, draft: Draft, *, key: str) -> Submission:
@@ -191,12 +193,11 @@ def outlook(found: Agenda, draft: Draft, *, line: float) -> Outlook:
     n_before = sum(not case.is_new for case in review.cases)
     n_after = n_before - sum(not found.cases[case_id].is_new for case_id in fits.accepted)
     n_known = found.n_known + sum(found.cases[case_id].is_new for case_id in fits.accepted)
-    after = (n_after / n_known if n_known else None) if review.version else 0.0
     bare = [case.case_id for case, reason in safety if not reason.strip()]
     faults = [f"{named(bare)}: a safety case is accepted with a reason of its own."] if bare else []
     faults += [] if draft.reason.strip() else ["Say why in a sentence."]
     said = _said(found, counts, (n_before, n_after, n_known), line=line)
-    return Outlook(review.version_number + 1, counts, after, safety, tuple(said), tuple(faults))
+    return Outlook(review.version_number + 1, counts, safety, tuple(said), tuple(faults))
 
 
 def _said(found: Agenda, counts: Tally, drift: tuple[int, int, int], *, line: float) -> list[str]:

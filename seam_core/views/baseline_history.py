@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from seam_core.baseline.approvals import BaselineRow
 from seam_core.baseline.desk import Desk
-from seam_core.baseline.versions import Decided
 from seam_core.errors import SeamError
-from seam_core.ledger.kinds import Certification, Rollback
+from seam_core.ledger import Row
+from seam_core.ledger.kinds import BaselineDecision, Certification, Proposal, Rollback
 from seam_core.views.baseline_in_force import what, who
 from seam_core.words import count, cut
 
@@ -29,12 +30,12 @@ class Line:
     what: str
     who: str
     why: str
-    run_id: str
-    drift: float | None
-    n_accepted: int | None
-    n_rejected: int | None
-    n_left: int | None
     sha256: str
+    run_id: str | None = None
+    drift: float | None = None
+    n_accepted: int | None = None
+    n_rejected: int | None = None
+    n_left: int | None = None
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,13 @@ class CaseOfTwo:
 
 
 def lines(desk: Desk) -> tuple[Line, ...]:
-    """Every certification and rollback, newest first."""
-    return tuple(_line(one) for one in reversed(desk.store.versions.decisions))
+    """Every certification, rollback, proposal and veto, newest first."""
+    return tuple(_line(row) for row in reversed(desk.history()))
 
 
-def decided(desk: Desk, seq: int) -> Decided | None:
-    """One decision by the number of its row."""
-    return next((one for one in desk.store.versions.decisions if one.row.seq == seq), None)
+def rows(desk: Desk) -> dict[int, Row]:
+    """The same rows as they are kept, by number, oldest first."""
+    return {row.seq: row for row in desk.history()}
 
 
 def numbers(desk: Desk) -> tuple[int, ...]:
@@ -77,12 +78,15 @@ def between(desk: Desk, first: int, second: int) -> tuple[CaseOfTwo, ...]:
     return tuple(sorted(cases, key=lambda case: not case.is_safety))
 
 
-def _line(one: Decided) -> Line:
-    said, row = one.said, one.row
-    common = row.seq, datetime.fromisoformat(row.ts), what(one), who(row), said.reason, said.run_id, said.drift
-    if isinstance(said, Certification):
-        return Line(*common, len(said.accepted), len(said.rejected), len(said.left), row.sha256)
-    return Line(*common, None, None, None, row.sha256)
+def _line(row: Row) -> Line:
+    said = row.decision
+    assert isinstance(said, BaselineRow)
+    line = Line(row.seq, datetime.fromisoformat(row.ts), what(row), who(row), said.reason, row.sha256)
+    if isinstance(said, BaselineDecision):
+        line = replace(line, run_id=said.run_id, drift=said.drift)
+    if isinstance(said, Certification) or (isinstance(said, Proposal) and said.heal_id is None):
+        line = replace(line, n_accepted=len(said.accepted), n_rejected=len(said.rejected), n_left=len(said.left))
+    return line
 
 
 def rollback_sentences(said: Rollback) -> list[str]:
@@ -90,3 +94,16 @@ def rollback_sentences(said: Rollback) -> list[str]:
     lost = [f"{cut(one.target)}: {one.reason}." for one in said.not_restored]
     n = count(len(said.restored), "target")
     return [f"The folder {said.bundle} holds the texts of {n}; its manifest has sha256 {said.bundle_sha256}.", *lost]
+
+
+def digests(row: Row) -> list[tuple[str, str]]:
+    """(of what, sha256) that a row stands on."""
+    said = row.decision
+    found = [("sha256 of this row", row.sha256)]
+    if isinstance(said, BaselineDecision):
+        found += [("of what was shown", said.shown_sha256), ("of the run's record", said.run_sha256)]
+    if isinstance(said, Certification):
+        found += [("of the baseline", said.baseline_sha256)]
+    if isinstance(said, Rollback):
+        found += [("of the manifest", said.bundle_sha256)]
+    return found

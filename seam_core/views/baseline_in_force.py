@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from seam_core.baseline.copies import Copy, copy_state
 from seam_core.baseline.versions import Decided, Version
 from seam_core.ledger.actors import SignedIn
-from seam_core.ledger.kinds import Certification, Rollback
+from seam_core.ledger.kinds import Certification, Proposal, Rollback, Veto
 from seam_core.ledger.rows import Row
 from seam_core.report import Audit
 from seam_core.words import count, cut, percent
@@ -64,10 +64,16 @@ def decided_on(audit: Audit, run_id: str) -> Decided | None:
     return next((one for one in reversed(audit.scope.store.versions.decisions) if one.run_id == run_id), None)
 
 
-def what(one: Decided) -> str:
-    """What was decided, in a few words; ids as logged."""
-    said = one.said
-    return f"rolled back to {cut(said.heal_id)}" if isinstance(said, Rollback) else f"version {said.version} certified"
+def what(row: Row) -> str:
+    """What was decided or proposed, in a few words; ids as logged."""
+    said = row.decision
+    if isinstance(said, Certification):
+        return f"version {said.version} certified"
+    if isinstance(said, Rollback):
+        return f"rolled back to {cut(said.heal_id)}"
+    if isinstance(said, Proposal):
+        return f"proposed to roll back to {cut(said.heal_id or '')}" if said.heal_id is not None else f"version {said.version} proposed"
+    return f"proposal in row {said.proposal:,} vetoed" if isinstance(said, Veto) else row.kind
 
 
 def who(row: Row) -> str:
