@@ -10,26 +10,21 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, choice, deciding, surface_cases, tables
+from pages.parts import address, case_under_review, choice, deciding, tables
+from pages.parts.case_under_review import EVERY, HEALS_LINKED, VERBS, WORDS, word
 from pages.parts.deciding import Deciding
 from seam_core import escape
 from seam_core.baseline.drafts import Draft
 from seam_core.baseline.reviewing import DifferingCase
-from seam_core.ledger.kinds import COMMENT_MAX
-from seam_core.views import baseline_agenda, case_sides
+from seam_core.views import baseline_agenda
 from seam_core.views.baseline_agenda import Agenda, Choice, Group, Wanted
 from seam_core.views.baseline_runs import Against
-from seam_core.views.case_sides import Side
 from seam_core.words import count, cut
 
-WORDS: dict[Choice, str] = {"accepted": "accepted", "rejected": "rejected", "left": ""}
-VERBS: dict[Choice, str] = {"accepted": "Accept", "rejected": "Reject", "left": "Leave"}
 MEANING = (
     "Accept: the outcome of this run is certified from now on. Reject: the certified outcome stays, and the case goes on counting as drift."
     " Leave: the same, and nobody has judged it yet. Choices are kept as you make them; nothing is decided before it is written below."
 )
-EVERY = "all"
-HEALS_LINKED = 5
 
 
 def show(desk: Deciding, found: Agenda, draft: Draft, against: Against) -> None:
@@ -43,7 +38,7 @@ def show(desk: Deciding, found: Agenda, draft: Draft, against: Against) -> None:
     st.caption(MEANING)
     _groups(found, draft)
     group, wanted = _filters(found)
-    _plain(desk, found, draft, group, wanted)
+    _plain(desk, found, draft, against, group, wanted)
     _safety(desk, found, draft, wanted, against)
 
 
@@ -101,7 +96,7 @@ def _filters(found: Agenda) -> tuple[Group | None, Wanted]:
     return group, Wanted(text or "", component, is_open, is_worse)
 
 
-def _plain(desk: Deciding, found: Agenda, draft: Draft, group: Group | None, wanted: Wanted) -> None:
+def _plain(desk: Deciding, found: Agenda, draft: Draft, against: Against, group: Group | None, wanted: Wanted) -> None:
     """The cases of one heal, or of all, that are no safety cases: any number of them at once."""
     cases = baseline_agenda.listing(found, draft, wanted, group=group)
     all_of = group.plain if group else frozenset(found.cases) - found.review.safety_cases
@@ -109,22 +104,30 @@ def _plain(desk: Deciding, found: Agenda, draft: Draft, group: Group | None, wan
         st.text("No case here but safety cases, which stand below.")
         return
     note = f"{len(cases):,} of {len(all_of):,} pass the filters" if len(cases) < len(all_of) else "safety cases stand below"
-    ticked = [
-        row["case_id"] for row in _table(found, draft, cases, name="recertify-cases", alt="Cases that are not as certified", note=note)
-    ]
-    _decide(desk, found, tuple(ticked), tuple(sorted(all_of)), group)
-    _opened(desk, found, draft, safety=False)
+    alt = "Cases that are not as certified"
+    ticked = _table(found, draft, against, cases, name="recertify-cases", alt=alt, note=note)
+    _many(desk, found, tuple(row["case_id"] for row in ticked), group)
+    case_under_review.show(desk, found, draft, against, safety=False)
 
 
 def _table(
-    found: Agenda, draft: Draft, cases: Sequence[DifferingCase], *, name: str, alt: str, note: str | None, ticks: bool = True
+    found: Agenda,
+    draft: Draft,
+    against: Against,
+    cases: Sequence[DifferingCase],
+    *,
+    name: str,
+    alt: str,
+    note: str | None,
+    ticks: bool = True,
 ) -> list[Any]:
     rows = [
         {
             "case_id": case.case_id,
             "choice": WORDS[baseline_agenda.choice_of(draft, case.case_id)],
-            "was": _word(case.certified),
-            "now": _word(case.passed),
+            "was": word(case.certified),
+            "now": word(case.passed),
+            "newer": "another" if case.case_id in against.moved else "",
             "flips": case.noise.words,
             "since": baseline_agenda.since(found, case),
             "component": case.component or "",
@@ -137,40 +140,49 @@ def _table(
         "choice": "Your choice",
         "was": "Certified",
         "now": "Now",
+        "newer": st.column_config.TextColumn("Newer run", help="A newer run has another outcome: the case cannot be accepted on this one"),
         "flips": st.column_config.TextColumn("Flips by itself", help="Pairs of runs with no heal between them in which the case changed"),
         "since": "Since",
         "component": "Component",
         "question": "Question",
     }
-    kept = {key: label for key, label in columns.items() if key != "component" or found.components}
+    idle = {key for key in ("newer", "component") if not any(row[key] for row in rows)}
+    kept = {key: label for key, label in columns.items() if key not in idle}
     opens = lambda row: address.put("case", row["case_id"])  # noqa: E731
     return tables.show(rows, name=name, alt=alt, columns=kept, open_row=opens, tick="case_id" if ticks else None, note=note)
 
 
-def _decide(desk: Deciding, found: Agenda, ticked: tuple[str, ...], all_of: tuple[str, ...], group: Group | None) -> None:
-    """One choice for the rows that are ticked, or for all of one heal. No safety case is among either."""
-    n, whose = len(ticked), "this heal" if group and len(group.heals) == 1 else "this group"
+def _many(desk: Deciding, found: Agenda, ticked: tuple[str, ...], group: Group | None) -> None:
+    """One choice for the rows that are ticked, or for all of one heal. No safety case is ever accepted by either."""
     with st.container(horizontal=True, gap="xsmall"):
         for chosen, label in VERBS.items():
-            _button(desk, found, f"{label} {n:,} ticked", ticked, chosen, name="ticked")
+            _button(desk, found, f"{label} {len(ticked):,} ticked", ticked, chosen)
     if group is not None:
+        whose = "this heal" if len(group.heals) == 1 else "this group"
+        every, plain = tuple(sorted(group.case_ids)), tuple(sorted(group.plain))
         with st.container(horizontal=True, gap="xsmall"):
-            for chosen, label in VERBS.items():
-                _button(desk, found, f"{label} all {len(all_of):,} of {whose}", all_of, chosen, name="all")
+            some = (
+                f"the {len(plain):,} of {whose} that are no safety cases" if len(plain) < len(every) else f"all {len(plain):,} of {whose}"
+            )
+            _button(desk, found, f"{VERBS['accepted']} {some}", plain, "accepted")
+            _button(desk, found, f"{VERBS['rejected']} all {len(every):,} of {whose}", every, "rejected")
+            _button(desk, found, f"{VERBS['left']} all {len(every):,} of {whose}", every, "left")
+        if any(address.get(one) for one in ("open", "worse", "component", "cases_with")):
+            st.caption("The lower buttons act on all that they name, whatever the filters show.")
     deciding.complain("many")
-    if group is not None and any(address.get(one) for one in ("open", "worse", "component", "cases_with")):
-        st.caption(f"The lower buttons act on all {len(all_of):,}, whatever the filters show.")
 
 
-def _button(desk: Deciding, found: Agenda, label: str, case_ids: tuple[str, ...], chosen: Choice, *, name: str) -> None:
-    key = f"{name} {chosen} {len(case_ids)} {case_ids[:1]}"
-    args = (desk, found.review.run.run_id, case_ids, chosen)
-    st.button(label, key=key, on_click=_choose, args=args, disabled=not desk.can_write or not case_ids)
-
-
-def _choose(desk: Deciding, run_id: str, case_ids: tuple[str, ...], chosen: Choice) -> None:
-    place = case_ids[0] if len(case_ids) == 1 else "many"
-    deciding.keep(desk, run_id, lambda draft: baseline_agenda.choose(draft, case_ids, chosen), place=place)
+def _button(desk: Deciding, found: Agenda, label: str, case_ids: tuple[str, ...], chosen: Choice) -> None:
+    """A button that acts on the cases that it was drawn with. Others make another button, so that no click meant for one hits the other."""
+    run_id = found.review.run.run_id
+    key = f"{label} {tables.digest_of([run_id, *case_ids])}"
+    st.button(
+        label,
+        key=key,
+        on_click=case_under_review.choose,
+        args=(desk, run_id, case_ids, chosen, "many"),
+        disabled=not desk.can_write or not case_ids,
+    )
 
 
 def _safety(desk: Deciding, found: Agenda, draft: Draft, wanted: Wanted, against: Against) -> None:
@@ -186,112 +198,8 @@ def _safety(desk: Deciding, found: Agenda, draft: Draft, wanted: Wanted, against
         " Each is opened, looked at, and accepted with a reason of its own; none is ever part of a choice for many."
     )
     note = f"{len(cases):,} of {n:,} pass the filters" if len(cases) < n else None
-    _table(found, draft, cases, name="recertify-safety", alt="Safety cases that are not as certified", note=note, ticks=False)
-    _opened(desk, found, draft, safety=True)
-
-
-def _opened(desk: Deciding, found: Agenda, draft: Draft, *, safety: bool) -> None:
-    """The case that the address names, where its table is."""
-    case = found.cases.get(address.get("case") or "")
-    if case is None or case.is_safety != safety:
-        return
-    with st.container(border=True):
-        st.markdown(f"**{'Safety case' if safety else 'Case'}** {escape.code(case.case_id)}")
-        _what_changed(found, case)
-        _sides(desk, found, case)
-        run_id = found.review.run.run_id
-        with st.container(horizontal=True):
-            address.link("axes/aftermath.py", "Its whole history", show="case", case=case.case_id, at=run_id)
-            for heal_id in case.origin.heals[:HEALS_LINKED] if case.origin else ():
-                address.link("review/heals.py", f"Open heal {escape.code(heal_id)}", heal=heal_id)
-        if safety:
-            _reason(desk, run_id, draft, case)
-        _verdict(desk, found, draft, case)
-
-
-def _what_changed(found: Agenda, case: DifferingCase) -> None:
-    if case.question:
-        st.text(escape.visible(case.question))
-    before = "Not in the baseline" if case.certified is None else f"Certified as {_word(case.certified)}"
-    said = [f"{before}, and {_word(case.passed)} in this run."]
-    said += [case.origin.sentence] if case.origin else []
-    said.append(
-        f"It flips by itself in {case.noise.words} pairs of runs." if case.noise.n_pairs else "Whether it flips by itself is unknown."
-    )
-    said += [f"Component: {cut(case.component)}."] if case.component else []
-    st.text(escape.visible("\n".join(said)))
-
-
-def _sides(desk: Deciding, found: Agenda, case: DifferingCase) -> None:
-    """Both outcomes, with what was put on record about each."""
-    version = found.review.version
-    sides = desk.view.ask(
-        case_sides.sides,
-        case.case_id,
-        run_id=found.review.run.run_id,
-        certified=case.certified,
-        certified_on=version.run_id if version else None,
-        origin=case.origin.run_id if case.origin else None,
-    )
-    for column, heading, side in zip(st.columns(2), ("Certified", "In this run"), (sides.then, sides.now), strict=True):
-        with column:
-            _side(heading, side, case.certified if side is sides.then else case.passed)
-
-
-def _side(heading: str, side: Side | None, passed: bool | None) -> None:  # noqa: FBT001 -- an outcome
-    st.markdown(f"**{heading}: {_word(passed)}**")
-    if side is None:
-        st.caption("No earlier run on record has this outcome." if passed is not None else "The baseline does not know this case.")
-        return
-    st.caption(f"as in {escape.code(side.seen.run_id)} · {escape.plain(side.seen.phase)} · {side.seen.ts:%Y-%m-%d %H:%M} UTC")
-    surface_cases.show_output(side.output)
-
-
-def _reason(desk: Deciding, run_id: str, draft: Draft, case: DifferingCase) -> None:
-    key = deciding.box(f"why {case.case_id}", run_id)
-    st.text_area(
-        "Why this safety case, of all, may change",
-        value=draft.safety_reasons.get(case.case_id, ""),
-        key=key,
-        height=68,
-        max_chars=COMMENT_MAX,
-        disabled=not desk.can_write,
-        on_change=lambda: deciding.keep(desk, run_id, lambda kept: baseline_agenda.explain(kept, case.case_id, deciding.typed(key))),
-    )
-
-
-def _verdict(desk: Deciding, found: Agenda, draft: Draft, case: DifferingCase) -> None:
-    """The choice for the one case that is open, and the way to the next."""
-    run_id, mine = found.review.run.run_id, baseline_agenda.choice_of(draft, case.case_id)
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        for chosen, label in VERBS.items():
-            on_click, args = _choose, (desk, run_id, (case.case_id,), chosen)
-            if case.is_safety and chosen == "accepted":
-                on_click, args = _accept_safety, (desk, run_id, case.case_id)
-            kind = "primary" if mine == chosen and mine != "left" else "secondary"
-            st.button(
-                f"{label} this case", key=f"{chosen} {case.case_id}", on_click=on_click, args=args, type=kind, disabled=not desk.can_write
-            )
-        following = baseline_agenda.next_open(found, draft, case)
-        st.button("Next one still left", key=f"next {case.case_id}", on_click=_open, args=(found, following), disabled=following is None)
-    deciding.complain(case.case_id)
-    st.caption(f"Your choice: {WORDS[mine] or 'left for later'}.")
-
-
-def _accept_safety(desk: Deciding, run_id: str, case_id: str) -> None:
-    """Accept one safety case, with the reason that stands in its box."""
-    reason = deciding.typed(deciding.box(f"why {case_id}", run_id))
-    if not reason.strip():
-        deciding.refuse(case_id, f"{cut(case_id)} is a safety case: write why it may change, then accept it. Nothing was changed.")
-        return
-    deciding.keep(desk, run_id, lambda draft: baseline_agenda.accept_safety(draft, case_id, reason), place=case_id)
-
-
-def _open(found: Agenda, case_id: str | None) -> None:
-    """A callback: open a case; its heal's table comes along."""
-    address.put("case", case_id)
-    if case_id is not None and not found.cases[case_id].is_safety and address.get("group") != EVERY:
-        address.put("group", found.group_of[case_id].key)
+    _table(found, draft, against, cases, name="recertify-safety", alt="Safety cases that are not as certified", note=note, ticks=False)
+    case_under_review.show(desk, found, draft, against, safety=True)
 
 
 def _first(desk: Deciding, found: Agenda) -> None:
@@ -303,7 +211,3 @@ def _first(desk: Deciding, found: Agenda) -> None:
         st.warning(escape.plain(f"{count(len(failing), 'safety case')} would be certified as failing: {', '.join(map(cut, failing[:3]))}."))
     kept = columns if any(row["safety"] for row in rows) else {key: label for key, label in columns.items() if key != "safety"}
     tables.show(rows, name="first-baseline", alt="Outcomes of the run, failing ones first", columns=kept, note="failing ones first")
-
-
-def _word(passed: bool | None) -> str:  # noqa: FBT001 -- an outcome
-    return "not certified" if passed is None else "pass" if passed else "fail"

@@ -44,7 +44,7 @@ def show(
     shown = frame_of([{key: _cell(row.get(key)) for key in labels} for row in sheet])
     picking: dict[str, Any] = {}
     if open_row:
-        key = f"table {name}" if tick is None else f"table {name} {_digest([str(row[tick]) for row in sheet])}"
+        key = f"table {name}" if tick is None else f"table {name} {digest_of([str(row[tick]) for row in sheet])}"
         modes = ["single-row" if tick is None else "multi-row", "single-cell"]
         picking = {"key": key, "on_select": lambda: _picked(key, sheet, open_row, keeps=tick is not None), "selection_mode": modes}
     height = TALL if len(sheet) > 12 else "content"
@@ -87,7 +87,8 @@ def _rank(value: object) -> tuple[bool, Any]:
     return (True, value if isinstance(value, (int, float, datetime, date)) else str(value))
 
 
-def _digest(names: Sequence[str]) -> str:
+def digest_of(names: Sequence[str]) -> str:
+    """A short text that tells these names, in this order, from any others: part of a widget's key."""
     return sha256("\n".join(names).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 

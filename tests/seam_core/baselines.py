@@ -40,12 +40,13 @@ RUNS = [
     run("a2", "after", 2.1, outcomes("c1", "c2"), "h2"),
     run("n4", "nightly", 4.5, outcomes("c1", "c2", "c3")),
 ]
+SURFACE = cases(10, safety={"c0"})
 HEALS = [heal(n, target=f"t{n % 2}", text=f"text {n}") for n in range(1, 5)]
 
 
-def world(folder, *, certified=PASSES, runs=RUNS, heals=HEALS, **more):
+def world(folder, *, certified=PASSES, runs=RUNS, heals=HEALS, surface=SURFACE, **more):
     """Write the workspace above, or one like it."""
-    write(folder, heal_events=heals, suite_runs=runs, surface=cases(10, safety={"c0"}), certified=certified, **more)
+    write(folder, heal_events=heals, suite_runs=runs, surface=surface, certified=certified, **more)
     return folder
 
 
