@@ -13,6 +13,7 @@ from pages.parts.figures import aftermath as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
 from seam_core import escape
+from seam_core.baseline.drafts import Draft
 from seam_core.baseline.faults import BaselineError
 from seam_core.baseline.reviewing import in_short
 from seam_core.errors import SeamError
@@ -127,7 +128,7 @@ def _decide(view: View, run_id: str) -> None:
     _already(desk, run_id)
     against = desk.ask(baseline_runs.against, run_id)
     second_person.show(desk, run_id)
-    _newer(desk, found, against, runs)
+    _newer(desk, found, draft, against, runs)
     recertify_cases.show(desk, found, draft, against)
     certifying.show(desk, found, draft, against)
 
@@ -157,10 +158,9 @@ def _go(show: str, row: int | None = None) -> None:
     address.put("row", row)
 
 
-def _newer(desk: Deciding, found: Agenda, against: Against, runs: tuple[FullRun, ...]) -> None:
+def _newer(desk: Deciding, found: Agenda, draft: Draft, against: Against, runs: tuple[FullRun, ...]) -> None:
     """What arrived since the run that is looked at, and what it contradicts."""
     run_id = found.review.run.run_id
-    draft = deciding.draft(desk, run_id)
     said = baseline_runs.newer_sentences(against, draft.accepted, is_first=found.review.version is None)
     if not said:
         return

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import address, case_under_review, choice, deciding, tables
-from pages.parts.case_under_review import EVERY, HEALS_LINKED, VERBS, WORDS, word
+from pages.parts.case_under_review import EVERY, HEALS_LINKED, VERBS, WORDS
 from pages.parts.deciding import Deciding
 from seam_core import escape
 from seam_core.baseline.drafts import Draft
@@ -105,12 +105,13 @@ def _plain(desk: Deciding, found: Agenda, draft: Draft, against: Against, group:
         return
     note = f"{len(cases):,} of {len(all_of):,} pass the filters" if len(cases) < len(all_of) else "safety cases stand below"
     alt = "Cases that are not as certified"
-    ticked = _table(found, draft, against, cases, name="recertify-cases", alt=alt, note=note)
+    ticked = _table(desk, found, draft, against, cases, name="recertify-cases", alt=alt, note=note)
     _many(desk, found, tuple(row["case_id"] for row in ticked), group)
     case_under_review.show(desk, found, draft, against, safety=False)
 
 
 def _table(
+    desk: Deciding,
     found: Agenda,
     draft: Draft,
     against: Against,
@@ -121,20 +122,10 @@ def _table(
     note: str | None,
     ticks: bool = True,
 ) -> list[Any]:
-    rows = [
-        {
-            "case_id": case.case_id,
-            "choice": WORDS[baseline_agenda.choice_of(draft, case.case_id)],
-            "was": word(case.certified),
-            "now": word(case.passed),
-            "newer": "another" if case.case_id in against.moved else "",
-            "flips": case.noise.words,
-            "since": baseline_agenda.since(found, case),
-            "component": case.component or "",
-            "question": case.question or "",
-        }
-        for case in cases
-    ]
+    known = desk.ask(baseline_agenda.case_rows, found.review.run.run_id)
+    words = {case_id: WORDS[chosen] for chosen, ids in (("accepted", draft.accepted), ("rejected", draft.rejected)) for case_id in ids}
+    newer = dict.fromkeys(against.moved, "another")
+    rows = [{**known[one], "choice": words.get(one, ""), "newer": newer.get(one, "")} for one in (case.case_id for case in cases)]
     columns = {
         "case_id": "Case",
         "choice": "Your choice",
@@ -198,7 +189,9 @@ def _safety(desk: Deciding, found: Agenda, draft: Draft, wanted: Wanted, against
         " Each is opened, looked at, and accepted with a reason of its own; none is ever part of a choice for many."
     )
     note = f"{len(cases):,} of {n:,} pass the filters" if len(cases) < n else None
-    _table(found, draft, against, cases, name="recertify-safety", alt="Safety cases that are not as certified", note=note, ticks=False)
+    _table(
+        desk, found, draft, against, cases, name="recertify-safety", alt="Safety cases that are not as certified", note=note, ticks=False
+    )
     case_under_review.show(desk, found, draft, against, safety=True)
 
 

@@ -109,6 +109,23 @@ def first_rows(desk: Desk, run_id: str) -> list[dict[str, str]]:
     ]
 
 
+def case_rows(desk: Desk, run_id: str) -> dict[str, dict[str, str]]:
+    """case_id → what a table says of each case that differs, but for what was chosen of it."""
+    found = agenda(desk, run_id)
+    return {
+        case.case_id: {
+            "case_id": case.case_id,
+            "was": "not certified" if case.certified is None else "pass" if case.certified else "fail",
+            "now": "pass" if case.passed else "fail",
+            "flips": case.noise.words,
+            "since": since(found, case),
+            "component": case.component or "",
+            "question": case.question or "",
+        }
+        for case in found.review.cases
+    }
+
+
 def fitting(found: Agenda, draft: Draft) -> Draft:
     """The draft without what it says of cases that do not differ any more, or not yet."""
     return replace(draft, accepted=draft.accepted & found.cases.keys(), rejected=draft.rejected & found.cases.keys())
@@ -192,7 +209,7 @@ def outlook(found: Agenda, draft: Draft, *, line: float) -> Outlook:
     )
     n_before = sum(not case.is_new for case in review.cases)
     n_after = n_before - sum(not found.cases[case_id].is_new for case_id in fits.accepted)
-    n_known = found.n_known + sum(found.cases[case_id].is_new for case_id in fits.accepted)
+    n_known = found.n_known + len(fits.accepted) - (n_before - n_after)
     bare = [case.case_id for case, reason in safety if not reason.strip()]
     faults = [f"{named(bare)}: a safety case is accepted with a reason of its own."] if bare else []
     faults += [] if draft.reason.strip() else ["Say why in a sentence."]
