@@ -84,7 +84,7 @@ def one(row: Row) -> None:
             cases_of(said, name=f"row-{row.seq}-cases")
         if row.note:
             st.warning(escape.plain(f"{row.note}."))
-        st.code("\n".join(f"{digest}  {name}" for name, digest in baseline_history.digests(row)), language=None)
+        st.code("\n".join(f"{digest}  {name}" for name, digest in baseline_history.digests(row)), language=None, wrap_lines=True)
 
 
 def cases_of(said: Certification | Proposal, *, name: str) -> None:

@@ -30,7 +30,7 @@ def show(desk: Deciding, found: Agenda, draft: Draft, against: Against) -> None:
         _safety(outlook)
     reason_box(desk, run_id, draft, f"Why version {outlook.version}? Kept with it for good")
     st.caption("Digest of what this page shows of the run; it stands in the ledger, and a decision on anything else is refused")
-    st.code(found.review.digest, language=None)
+    st.code(found.review.digest, language=None, wrap_lines=True)
     with st.container(horizontal=True):
         label = f"{'Propose' if desk.needs_two else 'Certify'} version {outlook.version} …"
         is_ready = desk.can_write and not against.regressed

@@ -21,6 +21,7 @@ from seam_core.views.baseline_agenda import Agenda, Choice, Group, Wanted
 from seam_core.views.baseline_runs import Against
 from seam_core.words import count, cut
 
+NAME_LENGTH = 30  # characters of a heal in a button
 MEANING = (
     "Accept: the outcome of this run is certified from now on. Reject: the certified outcome stays, and the case goes on counting as drift."
     " Leave: the same, and nobody has judged it yet. Choices are kept as you make them; nothing is decided before it is written below."
@@ -149,7 +150,7 @@ def _many(desk: Deciding, found: Agenda, ticked: tuple[str, ...], group: Group |
         for chosen, label in VERBS.items():
             _button(desk, found, f"{label} {len(ticked):,} ticked", ticked, chosen)
     if group is not None:
-        whose = "this heal" if len(group.heals) == 1 else "this group"
+        whose = escape.code(cut(group.heals[0], NAME_LENGTH)) if len(group.heals) == 1 else "this group"
         every, plain = tuple(sorted(group.case_ids)), tuple(sorted(group.plain))
         with st.container(horizontal=True, gap="xsmall"):
             some = (
