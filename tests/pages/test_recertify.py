@@ -100,7 +100,7 @@ def test_filters_change_what_is_seen_and_not_what_a_button_acts_on(show, folder)
     app = of_group(show, "heal h1")
     next(one for one in app.main.text_input if one.label == "Search").set_value("nothing like it").run()
     assert "0 of 1 pass the filters" in texts(app)
-    button(app, "Accept all 1 of this heal").click().run()
+    button(app, "Accept all 1 of `h1`").click().run()
     assert kept(folder).accepted == {"c1"}
 
 
@@ -130,7 +130,7 @@ def test_one_case_shows_both_outcomes_since_when_and_how_often_it_flips(show):
 
 def test_without_a_reason_nothing_is_asked_and_a_choice_is_forgotten_on_demand(show, folder):
     app = of_group(show, "heal h1")
-    button(app, "Accept all 1 of this heal").click().run()
+    button(app, "Accept all 1 of `h1`").click().run()
     button(app, "Certify version 2 …").click().run()
     assert "Say why in a sentence." in said(app)
     button(app, "Forget my choices").click().run()
@@ -146,7 +146,7 @@ def test_a_reason_longer_than_can_be_kept_is_cut_and_the_draft_stays_readable(sh
 def test_choices_that_cannot_be_kept_live_on_in_the_session_and_the_page_says_so(show, folder):
     (folder / "drafts.sqlite").mkdir()
     app = of_group(show, "heal h1")
-    button(app, "Accept all 1 of this heal").click().run()
+    button(app, "Accept all 1 of `h1`").click().run()
     assert "drafts cannot be kept there" in said(app)
     assert "of 4 cases that differ, 1 accepted, 0 rejected and 3 left for later." in texts(app)
     assert not app.exception
@@ -164,14 +164,14 @@ def test_who_may_not_decide_sees_everything_and_presses_nothing(show, monkeypatc
 def test_somebody_else_at_the_same_page_does_not_change_the_first_ones_choices(show, folder, monkeypatch):
     app = of_group(show, "heal h1")
     monkeypatch.setattr(identity, "who", lambda: identity.Who(Local("somebody else")))
-    button(app, "Accept all 1 of this heal").click().run()
+    button(app, "Accept all 1 of `h1`").click().run()
     assert "You are somebody else now; these were somebody else's choices. Nothing was changed." in said(app)
     assert kept(folder) == Draft()
 
 
 def test_a_newer_run_is_announced_and_the_choices_that_it_contradicts_are_left_at_a_click(show, folder):
     app = of_group(show, "heal h1")
-    button(app, "Accept all 1 of this heal").click().run()
+    button(app, "Accept all 1 of `h1`").click().run()
     add_runs(folder, run("n5", "nightly", 5.5, outcomes("c0", "c2", "c3")))
     app = show(run="n4")
     assert "Another outcome there for 1 of the cases that you accepted: c1." in said(app)
