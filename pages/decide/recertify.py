@@ -12,7 +12,7 @@ LOOKS = {
     "review": ("Review", recertify.review),
     "back": ("Roll back", going_back.show),
     "history": ("History", baseline_history.show),
-    "who": ("Who may decide", authority.show),
+    "who": ("Who may decide", lambda _view: authority.show()),
 }
 
 

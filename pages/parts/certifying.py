@@ -46,7 +46,7 @@ def show(desk: Deciding, found: Agenda, draft: Draft, against: Against) -> None:
 def why_not(desk: Deciding) -> None:
     """Why a button that writes cannot be pressed."""
     if not desk.can_write:
-        st.caption(escape.plain(desk.state.why_not or "Decisions cannot be written now; the reason stands above."))
+        st.caption(escape.plain(desk.why_not))
 
 
 def reason_box(desk: Deciding, run_id: str, draft: Draft, label: str) -> None:
@@ -83,6 +83,7 @@ def _ask(desk: Deciding, found: Agenda, run_id: str) -> None:
     because = [f"{cut(case.case_id)}, a safety case, may change: {reason}" for case, reason in outlook.safety]
     deciding.confirm(
         Asked(
+            desk.folder,
             (*outlook.sentences, *because, f"Digest {found.review.digest}"),
             draft.reason.strip(),
             f"version {outlook.version}",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -15,12 +16,14 @@ from pages.parts import decisions, identity, memory
 from pages.parts.decisions import State
 from pages.parts.frame import View
 from seam_core import escape
+from seam_core.authority import Role
 from seam_core.baseline.desk import Desk
 from seam_core.baseline.drafts import Draft, DraftError, Drafts
 from seam_core.baseline.submission import Written
 from seam_core.errors import SeamError
 from seam_core.ledger import Actor
 from seam_core.ledger.kinds import COMMENT_MAX
+from seam_core.notify.telling import after_decision
 from seam_core.settings import ServerSettings, read_server_settings
 from seam_core.words import capital
 
@@ -34,13 +37,21 @@ class Deciding:
     view: View
     desk: Desk
     state: State
+    role: Role
     server: ServerSettings
     drafts: Drafts
 
     @property
     def can_write(self) -> bool:
-        """Whether a decision of this person would be written."""
-        return self.state.can_write
+        """Whether a decision of this person about the baseline would be written."""
+        return self.state.can_write and self.role.may_certify
+
+    @property
+    def why_not(self) -> str:
+        """Why it would not."""
+        if self.state.fault:
+            return "Decisions cannot be written now; the reason stands above."
+        return self.state.why_not or ("" if self.role.may_certify else f"You may not certify: {self.role.sentence}.")
 
     def ask(self, function: Callable[..., T], *args: Any) -> T:
         """What a core function says of the desk; computed once for all sessions, so never change what it returns."""
@@ -52,6 +63,11 @@ class Deciding:
         head = "" if self.state.fault else self.state.ledger.chain().head
         found: T = memory.answer(f"{self._key} {head} {self.state.fault}", self.desk, function, args, {})
         return found
+
+    @property
+    def folder(self) -> Path:
+        """Of the workspace."""
+        return self.view.opened.store.workspace.folder
 
     @property
     def needs_two(self) -> bool:
@@ -67,6 +83,7 @@ class Deciding:
 class Asked:
     """One decision that waits to be confirmed: what will be written, in sentences, and the words that the person types."""
 
+    folder: Path  # of the workspace
     sentences: tuple[str, ...]
     reason: str
     words: str
@@ -80,12 +97,14 @@ def gather(view: View) -> Deciding:
     server = read_server_settings()
     desk = memory.desk_of(view.opened, view.resolved, approvals_required=server.approvals_required)
     state = decisions.standing(view)
-    return Deciding(view, desk, state, server, Drafts(state.ledger.path))
+    return Deciding(view, desk, state, identity.who().role, server, Drafts(state.ledger.path))
 
 
 def tell(deciding: Deciding) -> None:
     """Why nothing can be decided, where that is so, and what became of the draft."""
     decisions.tell(deciding.state)
+    if deciding.state.can_write and not deciding.role.may_certify:
+        st.info(escape.plain(deciding.why_not))
     fault = st.session_state.get("draft fault")
     if fault:
         st.warning(escape.plain(f"{capital(fault)}."))
@@ -213,5 +232,6 @@ def _write(asked: Asked) -> None:
         said = str(error)
         st.session_state["decision refused"] = f"Not written: {said}{'' if said.endswith('.') else '.'}"
         return
+    after_decision(asked.folder, written.row)
     asked.after()
     st.session_state["decision written"] = asked.said(written)

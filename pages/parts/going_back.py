@@ -73,7 +73,7 @@ def _plan(plan: Plan) -> None:
 def _write(desk: Deciding, found: Agenda, plan: Plan) -> None:
     run_id = found.review.run.run_id
     draft = deciding.draft(desk, run_id)
-    root = rollback_folder(desk.view.opened.store.workspace.folder, "").parent
+    root = rollback_folder(desk.folder, "").parent
     what = "A proposal to roll back" if desk.needs_two else "A rollback"
     folder = "once another reviewer approves, a new folder" if desk.needs_two else "a new folder"
     st.text(escape.visible(f"{what} to heal {cut(plan.heal_id)} after run {cut(run_id)}, and {folder} in {root}."))
@@ -91,7 +91,7 @@ def _ask(desk: Deciding, found: Agenda, plan: Plan) -> None:
         st.error("Say why in a sentence.")
         return
     sent = Submission(review.run.run_id, review.digest, review.version_number, reason, uuid4().hex)
-    place = rollback_folder(desk.view.opened.store.workspace.folder, sent.key)
+    place = rollback_folder(desk.folder, sent.key)
     sentences = [f"Go back to what the agent was right after heal {cut(plan.heal_id)}. {plan.sentence}"]
     sentences += ["Another reviewer has to approve it."] if desk.needs_two else [f"The texts go to {place}."]
 
@@ -99,7 +99,7 @@ def _ask(desk: Deciding, found: Agenda, plan: Plan) -> None:
         return desk.desk.roll_back(sent, heal_id=plan.heal_id, place=place, actor=actor, check=identity.may_certify_now)
 
     forget = lambda: deciding.forget(desk, sent.run_id)  # noqa: E731
-    deciding.confirm(Asked((*sentences, f"Digest {review.digest}"), reason, WORDS, write, written, forget))
+    deciding.confirm(Asked(desk.folder, (*sentences, f"Digest {review.digest}"), reason, WORDS, write, written, forget))
 
 
 def written(found: Written) -> str:

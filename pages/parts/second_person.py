@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import uuid4
 
 import streamlit as st
@@ -40,29 +39,30 @@ def show(desk: Deciding, run_id: str) -> Pending | None:
         if not is_mine:
             is_ready = desk.can_write and not pending.lapsed
             if st.button("Approve …", key=f"approve {pending.seq}", type="primary", disabled=not is_ready):
-                _ask(pending, deciding.typed(key), "approve", lambda actor, reason, once: _approve(desk, pending, actor, reason, once))
+                _ask(desk, pending, deciding.typed(key), "approve")
         label = "Take it back …" if is_mine else "Veto …"
         if st.button(label, key=f"veto {pending.seq}", disabled=not desk.can_write):
-            _ask(pending, deciding.typed(key), "veto", lambda actor, reason, once: _veto(desk, pending, actor, reason, once))
+            _ask(desk, pending, deciding.typed(key), "veto")
     return pending
 
 
-def _ask(pending: Pending, reason: str, words: str, write: Callable[[Actor, str, str], Written]) -> None:
+def _ask(desk: Deciding, pending: Pending, reason: str, words: str) -> None:
+    """Open the dialog in which a proposal is approved or vetoed."""
     if not reason.strip():
         st.error("Say why in a sentence.")
         return
-    once = uuid4().hex
-    verb = "Approve" if words == "approve" else "Veto"
+    once = uuid4().hex  # one key for one dialog, however often it is sent
     what = f"{baseline_in_force.what(pending.row)} by {pending.row.by.name} on run {cut(pending.said.run_id)}"
-    sentence = f"{verb} row {pending.seq}: {what}."
-    sentences = (sentence, f"Its reason: {pending.said.reason}", f"Digest {pending.said.shown_sha256}")
-    deciding.confirm(Asked(sentences, reason.strip(), words, lambda actor: write(actor, reason, once), going_back.written, lambda: None))
+    sentences = (
+        f"{capital(words)} row {pending.seq}: {what}.",
+        f"Its reason: {pending.said.reason}",
+        f"Digest {pending.said.shown_sha256}",
+    )
 
+    def write(actor: Actor) -> Written:
+        options = {"reason": reason, "key": once, "actor": actor, "check": identity.may_certify_now}
+        if words == "veto":
+            return desk.desk.veto(pending.seq, **options)
+        return desk.desk.approve(pending.seq, place=rollback_folder(desk.folder, once), **options)
 
-def _approve(desk: Deciding, pending: Pending, actor: Actor, reason: str, once: str) -> Written:
-    place = rollback_folder(desk.view.opened.store.workspace.folder, once)
-    return desk.desk.approve(pending.seq, reason=reason, key=once, actor=actor, check=identity.may_certify_now, place=place)
-
-
-def _veto(desk: Deciding, pending: Pending, actor: Actor, reason: str, once: str) -> Written:
-    return desk.desk.veto(pending.seq, reason=reason, key=once, actor=actor, check=identity.may_certify_now)
+    deciding.confirm(Asked(desk.folder, sentences, reason.strip(), words, write, going_back.written, lambda: None))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pages.parts import identity
+from seam_core.authority import Role
 from seam_core.baseline.drafts import Draft, Drafts
 from seam_core.ledger import Local, local_actor
 from seam_core.ledger.kinds import COMMENT_MAX
@@ -163,7 +164,7 @@ def test_who_may_not_decide_sees_everything_and_presses_nothing(show, monkeypatc
 
 def test_somebody_else_at_the_same_page_does_not_change_the_first_ones_choices(show, folder, monkeypatch):
     app = of_group(show, "heal h1")
-    monkeypatch.setattr(identity, "who", lambda: identity.Who(Local("somebody else")))
+    monkeypatch.setattr(identity, "who", lambda: identity.Who(Local("somebody else"), role=Role(may_certify=True, sentence="")))
     button(app, "Accept all 1 of `h1`").click().run()
     assert "You are somebody else now; these were somebody else's choices. Nothing was changed." in said(app)
     assert kept(folder) == Draft()
