@@ -18,11 +18,11 @@ from seam_core.views import baseline_in_force
 from seam_core.words import capital, cut
 
 
-def show(desk: Deciding, run_id: str) -> Pending | None:
+def show(desk: Deciding, run_id: str) -> None:
     """The proposal that waits for another person, if there is one, and what can be done about it."""
     pending = None if desk.state.fault else desk.desk.pending()
     if pending is None:
-        return None
+        return
     what = f"{capital(baseline_in_force.what(pending.row))} by {baseline_in_force.who(pending.row)}"
     is_mine = desk.state.actor is not None and desk.state.actor.key == pending.row.by.key
     if pending.lapsed:
@@ -43,7 +43,6 @@ def show(desk: Deciding, run_id: str) -> Pending | None:
         label = "Take it back …" if is_mine else "Veto …"
         if st.button(label, key=f"veto {pending.seq}", disabled=not desk.can_write):
             _ask(desk, pending, deciding.typed(key), "veto")
-    return pending
 
 
 def _ask(desk: Deciding, pending: Pending, reason: str, words: str) -> None:
@@ -53,11 +52,8 @@ def _ask(desk: Deciding, pending: Pending, reason: str, words: str) -> None:
         return
     once = uuid4().hex  # one key for one dialog, however often it is sent
     what = f"{baseline_in_force.what(pending.row)} by {pending.row.by.name} on run {cut(pending.said.run_id)}"
-    sentences = (
-        f"{capital(words)} row {pending.seq}: {what}.",
-        f"Its reason: {pending.said.reason}",
-        f"Digest {pending.said.shown_sha256}",
-    )
+    because, digest = f"Its reason: {pending.said.reason}", f"Digest {pending.said.shown_sha256}"
+    sentences = (f"{capital(words)} row {pending.seq}: {what}.", because, digest)
 
     def write(actor: Actor) -> Written:
         options = {"reason": reason, "key": once, "actor": actor, "check": identity.may_certify_now}
