@@ -104,7 +104,8 @@ def _plain(desk: Deciding, found: Agenda, draft: Draft, against: Against, group:
     if not all_of:
         st.text("No case here but safety cases, which stand below.")
         return
-    note = f"{len(cases):,} of {len(all_of):,} pass the filters" if len(cases) < len(all_of) else "safety cases stand below"
+    elsewhere = "safety cases stand below" if found.review.safety_cases else None
+    note = f"{len(cases):,} of {len(all_of):,} pass the filters" if len(cases) < len(all_of) else elsewhere
     alt = "Cases that are not as certified"
     ticked = _table(desk, found, draft, against, cases, name="recertify-cases", alt=alt, note=note)
     _many(desk, found, tuple(row["case_id"] for row in ticked), group)
@@ -138,7 +139,7 @@ def _table(
         "component": "Component",
         "question": "Question",
     }
-    idle = {key for key in ("newer", "component") if not any(row[key] for row in rows)}
+    idle = {key for key in ("newer", "component", "question") if not any(row[key] for row in rows)}
     kept = {key: label for key, label in columns.items() if key not in idle}
     opens = lambda row: address.put("case", row["case_id"])  # noqa: E731
     return tables.show(rows, name=name, alt=alt, columns=kept, open_row=opens, tick="case_id" if ticks else None, note=note)
