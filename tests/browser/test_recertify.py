@@ -20,7 +20,7 @@ from tests.seam_core.workspaces import run
 # The four cases that are not as certified in n4: c0, a safety case, and c3 after one of two heals, c2 after h2, c1 after h1.
 BROKEN = [*RUNS[:-1], run("n4", "nightly", 4.5, outcomes("c0", "c1", "c2", "c3"))]
 TRIES = 6
-JOURNEYS = ("certify", "newer", "bulk", "race", "filter", "back", "reload", "looks")
+JOURNEYS = ("certify", "newer", "bulk", "race", "filter", "back", "reload", "looks", "two")
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +32,23 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def served(root, tmp_path_factory):
-    with serving(root, tmp_path_factory.mktemp("recertify-site")) as address:
+def site_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("recertify-site")
+
+
+@pytest.fixture(scope="module")
+def served(root, site_folder):
+    with serving(root, site_folder, settings=lambda _: "approvals_required = 1\n") as address:
         yield address
+
+
+@pytest.fixture
+def two_people(served, site_folder):
+    """The server wants two people, as long as the test runs; it reads its settings anew each time."""
+    (settings,) = site_folder.glob("server-*.toml")
+    settings.write_text("approvals_required = 2\n")
+    yield
+    settings.write_text("approvals_required = 1\n")
 
 
 @pytest.fixture
@@ -277,6 +291,27 @@ def test_a_page_reloaded_right_after_the_click_still_tells_what_was_written(at, 
         expect(seen.page.get_by_text(re.compile("Already decided: version 2 certified by you"))).to_be_visible()
     else:  # the click never arrived: then nothing may say that it did
         expect(seen.page.get_by_text("Already decided")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("two_people")
+def test_a_second_person_sees_the_first_ones_reasons_and_approves(at, root):
+    with opened_desk(root / "two", approvals_required=2) as desk:
+        reasons = {"c0": "the rule was withdrawn"}
+        desk.certify(sent(desk, accept=("c0", "c1"), reason="ana looked", key="k1", safety_reasons=reasons), actor=Local("ana"))
+    seen = at("two")
+    page = seen.page
+    expect(page.get_by_text("Version 2 proposed by ana (user of this machine): it waits for another reviewer.")).to_be_visible()
+    expect(page.get_by_text("ana looked")).to_be_visible()
+    box = page.get_by_role("textbox", name="Why you approve or veto it")
+    box.fill("so did I")
+    box.press("Tab")
+    seen.settle()
+    dialog = ask(seen, "Approve …")
+    confirm(seen, "approve")
+    expect(dialog.get_by_text("Version 2 certified by")).to_be_visible()
+    proposal, approval = rows(root, "two")
+    assert (proposal.by, approval.by, approval.decision.proposal, approval.decision.reason) == (Local("ana"), local_actor(), 1, "so did I")
+    assert (approval.decision.accepted, approval.decision.safety_reasons) == (["c0", "c1"], {"c0": "the rule was withdrawn"})
 
 
 def test_axe_finds_nothing_serious_in_any_look_and_nothing_overflows_a_phone(at, root):
