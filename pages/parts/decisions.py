@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import streamlit as st
@@ -43,15 +43,25 @@ class Newest:
 
 def state(view: View) -> State:
     """What was decided up to now, by everybody; asked anew at each run, so that two people see each other's decisions."""
+    found = standing(view)
+    try:
+        head = found.ledger.chain().head
+        path, store = str(found.ledger.path), view.opened.store
+        return replace(found, decided=_decided(path, head, view.opened.key, found.ledger, store, _newest(path, view.opened.born)))
+    except LedgerError as error:
+        return replace(found, fault=found.fault or str(error))
+
+
+def standing(view: View) -> State:
+    """Who may decide now, and whether the ledger holds; nothing of what was decided about heals is read for it."""
     ledger = _ledger(str(ledger_file(view.opened.store.workspace.folder, read_server_settings())))
     who = identity.who()
     try:
         chain = ledger.chain()
-        newest = _newest(str(ledger.path), view.opened.born)
-        found = _decided(str(ledger.path), chain.head, view.opened.key, ledger, view.opened.store, newest)
+        fault = "" if chain.holds else chain.sentence
     except LedgerError as error:
-        return State(ledger, who.actor, who.why_not, str(error), who.may_sign_in)
-    return State(ledger, who.actor, who.why_not, "" if chain.holds else chain.sentence, who.may_sign_in, found)
+        fault = str(error)
+    return State(ledger, who.actor, who.why_not, fault, who.may_sign_in)
 
 
 def tell(found: State) -> None:

@@ -17,6 +17,7 @@ from plotly.graph_objects import Figure
 
 from seam_core import report
 from seam_core.baseline.copies import mend_copy
+from seam_core.baseline.desk import Desk
 from seam_core.ledger import ledger_file
 from seam_core.records import CERTIFIED_FILE
 from seam_core.report import Audit
@@ -102,10 +103,15 @@ def audit_of(opened: Opened, window: Window, resolved: Resolved) -> Audit:
     return _audit(audit_key(opened, window, resolved), window, resolved, opened.store)
 
 
-def answer(key: str, audit: Audit, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What a function says of an audit, remembered by the audit's key, the function and its arguments."""
+def desk_of(opened: Opened, resolved: Resolved, *, approvals_required: int) -> Desk:
+    """Where one workspace's baseline is decided on; one for all sessions, since it keeps tables of its own."""
+    return _desk(f"{opened.born} {resolved.settings} {approvals_required}", opened.store, resolved, approvals_required)
+
+
+def answer(key: str, about: Audit | Desk, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function says of an audit or a desk, remembered by its key, the function and its arguments."""
     name = f"{key} {function.__module__}.{function.__qualname__}"
-    return _answer(name, (args, tuple(sorted(options.items()))), audit, function)
+    return _answer(name, (args, tuple(sorted(options.items()))), about, function)
 
 
 def draw(make: Callable[..., Figure], *args: Any, **options: Any) -> Figure:
@@ -160,6 +166,7 @@ def _in_short(found: Audit) -> Past:
 
 def _close(opened: Opened) -> None:
     """Let go of a workspace that nobody asked for lately; audits kept of it would keep its tables in memory."""
+    _desk.clear()
     with opened.store.lock:
         opened.store.close()
     _audit.clear()
@@ -186,11 +193,17 @@ def _audit(key: str, _window: Window, _resolved: Resolved, _store: Store) -> Aud
     return report.audit(_store, _window, _resolved)
 
 
+@st.cache_resource(max_entries=2, on_release=Desk.close, show_spinner=False)
+def _desk(key: str, _store: Store, _resolved: Resolved, _approvals_required: int) -> Desk:
+    return Desk(_store, _resolved.settings, approvals_required=_approvals_required)
+
+
 @st.cache_resource(max_entries=500, show_spinner="Looking closer …")
-def _answer(key: str, asked: tuple[Any, ...], _audit: Audit, _function: Callable[..., Any]) -> Any:
+def _answer(key: str, asked: tuple[Any, ...], _about: Audit | Desk, _function: Callable[..., Any]) -> Any:
     args, options = asked
-    with _audit.scope.store.lock:
-        return _function(_audit, *args, **dict(options))
+    store = _about.store if isinstance(_about, Desk) else _about.scope.store
+    with store.lock:
+        return _function(_about, *args, **dict(options))
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)

@@ -23,6 +23,7 @@ PAGES = [
     Entry("Axes", "axes/efficacy.py", "Efficacy", "Did held-out tasks gain as much as the metric the loop optimised?"),
     Entry("Axes", "axes/aftermath.py", "Aftermath", "What did the repair break?"),
     Entry("Axes", "axes/monotonicity.py", "Monotonicity", "Did the loops converge?"),
+    Entry("Decide", "decide/recertify.py", "Re-certify", "Is this still the agent that was signed off?"),
     Entry("Decide", "decide/gates.py", "Gates and budget", "What was stopped, and what cost too much?"),
     Entry("Trust", "trust/data.py", "Data", "Was every line read?"),
     Entry("Trust", "trust/settings.py", "Settings", "Which thresholds are in force, and how much hangs on them?"),

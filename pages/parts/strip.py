@@ -32,7 +32,7 @@ def show(view: View) -> None:
 def notices(view: View) -> list[tuple[str, str]]:
     """(page, words) of what is due beside the scores; nothing when there is nothing."""
     counts = view.audit.counts
-    found = [("axes/aftermath.py", "RECERTIFY due")] if view.audit.aftermath.drift.due else []
+    found = [("decide/recertify.py", "RECERTIFY due")] if view.audit.aftermath.drift.due else []
     found += [("decide/gates.py", count(counts["blocked"], "gate block"))] if counts["blocked"] else []
     found += [("trust/data.py", count(counts["rejected"], "rejected line"))] if counts["rejected"] else []
     return found
@@ -42,10 +42,8 @@ def banners(view: View) -> None:
     """The same at length, each with what it means."""
     audit = view.audit
     if audit.aftermath.drift.due:
-        st.error(
-            escape.plain(f"RECERTIFY is due: {view.ask(summary.drift_sentence)} A person has to review it and replace certified.json.")
-        )
-        address.link("axes/aftermath.py", "Look at the drift", show="drift")
+        st.error(escape.plain(f"RECERTIFY is due: {view.ask(summary.drift_sentence)} A person has to review it."))
+        address.link("decide/recertify.py", "Review it and certify, or roll back")
     if audit.counts["blocked"]:
         heals = list(dict.fromkeys(row["heal_id"] for row in view.rows("blocked_rows")))
         what = f"The boundary gate stopped {count(len(heals), 'heal')}: {named(heals)}."

@@ -92,7 +92,7 @@ def _outputs(view: View, history: History, at: Seen) -> list[tuple[str, bool, Ou
         with column:
             st.markdown(f"**{_word(one.passed)}** in {escape.code(one.run_id)}")
             st.caption(f"{escape.plain(one.phase)} · {one.ts:%Y-%m-%d %H:%M} UTC")
-            _output(output)
+            show_output(output)
     if at.heal_id:
         address.link("review/heals.py", f"Open heal {escape.code(at.heal_id)}", heal=at.heal_id)
     return [(one.run_id, one.passed, output) for one, output in shown]
@@ -106,7 +106,8 @@ def _compared_with(at: Seen) -> str | None:
     return at.compared_with
 
 
-def _output(output: Output) -> None:
+def show_output(output: Output) -> None:
+    """What a run put on record about a case."""
     if output.kind == "none":
         st.caption("No output on record: the run logs none for this case under its evidence.")
     elif output.kind == "link":

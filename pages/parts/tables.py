@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from hashlib import sha256
 from typing import Any
 
 import pandas as pd
@@ -27,28 +28,33 @@ def show(
     alt: str,
     columns: Mapping[str, Any] | None = None,
     open_row: Callable[[Row], None] | None = None,
+    tick: str | None = None,
     note: str | None = None,
-) -> None:
-    """The rows as a table, a sheet at a time, and all of them as a CSV file.
+) -> list[Row]:
+    """The rows as a table, a sheet at a time, and all of them as a CSV file. Returns the rows that are ticked.
 
-    columns: key → label or Streamlit column; only these are shown, in this order. open_row: a callback for the row clicked.
+    columns: key → label or Streamlit column; only these are shown, in this order. open_row: a callback for the row clicked. tick: the key
+    whose values tell rows apart; rows can then be ticked, several at a time. Other rows on the sheet make another table, with none ticked.
     """
     if not rows:
         st.caption(note or "No rows.")
-        return
+        return []
     labels = dict(columns or {key: _capital(key) for key in rows[0]})
     sheet = _sheet(rows, labels, name) if len(rows) > SHEET else rows
     shown = frame_of([{key: _cell(row.get(key)) for key in labels} for row in sheet])
     picking: dict[str, Any] = {}
     if open_row:
-        key = f"table {name}"
-        picking = {"key": key, "on_select": lambda: _picked(key, sheet, open_row), "selection_mode": ["single-row", "single-cell"]}
+        key = f"table {name}" if tick is None else f"table {name} {digest_of([str(row[tick]) for row in sheet])}"
+        modes = ["single-row" if tick is None else "multi-row", "single-cell"]
+        picking = {"key": key, "on_select": lambda: _picked(key, sheet, open_row, keeps=tick is not None), "selection_mode": modes}
     height = TALL if len(sheet) > 12 else "content"
-    st.dataframe(shown, hide_index=True, height=height, alt=alt, column_config=labels, placeholder="–", **picking)
+    drawn: Any = st.dataframe(shown, hide_index=True, height=height, alt=alt, column_config=labels, placeholder="–", **picking)
     with st.container(horizontal=True, vertical_alignment="center"):
         data = lambda: csv_bytes([{key: row.get(key) for key in labels} for row in rows])  # noqa: E731 -- made when it is asked for
         st.download_button("Table (CSV)", data, f"{name}.csv", "text/csv", key=f"csv {name}", on_click="ignore")
         st.caption(" · ".join([count(len(rows), "row"), *([note] if note else []), *(["a click opens the row"] if open_row else [])]))
+    ticked = drawn["selection"]["rows"] if tick is not None and open_row else []
+    return [sheet[at] for at in ticked if at < len(sheet)]
 
 
 def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
@@ -81,12 +87,20 @@ def _rank(value: object) -> tuple[bool, Any]:
     return (True, value if isinstance(value, (int, float, datetime, date)) else str(value))
 
 
-def _picked(key: str, sheet: Sequence[Row], open_row: Callable[[Row], None]) -> None:
+def digest_of(names: Sequence[str]) -> str:
+    """A short text that tells these names, in this order, from any others: part of a widget's key."""
+    return sha256("\n".join(names).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _picked(key: str, sheet: Sequence[Row], open_row: Callable[[Row], None], *, keeps: bool) -> None:
+    """Open the row clicked. `keeps`: rows are ticked apart from that, and stay so."""
     selection = st.session_state[key]["selection"]
-    at = next((cell[0] for cell in selection.get("cells", ())), next(iter(selection.get("rows", ())), None))
+    rows = list(selection.get("rows", ()))
+    at = next((cell[0] for cell in selection.get("cells", ())), None if keeps else next(iter(rows), None))
     if at is None or at >= len(sheet):
         return
-    st.session_state[key] = {"selection": {"rows": [at], "cells": [], "columns": []}}  # the row stays marked, and every click counts
+    marked = rows if keeps else [at]
+    st.session_state[key] = {"selection": {"rows": marked, "cells": [], "columns": []}}  # the row stays marked, and every click counts
     open_row(sheet[at])
 
 

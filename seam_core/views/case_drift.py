@@ -88,12 +88,15 @@ class OffCase:
     passed: bool
 
 
-def drift_series(audit: Audit, certifications: tuple[Certification, ...] = ()) -> DriftSeries:
-    """Anchored drift of every full run, of all times: a state that needs a person does not end with the window."""
+def drift_series(audit: Audit) -> DriftSeries:
+    """Anchored drift of every full run, of all times: a state that needs a person does not end with the window. A version that a person
+    certified is a flag at the run that it was certified on, from which it counts.
+    """
     drift, line = audit.aftermath.drift, audit.settings.drift_max
     marks = tuple(DriftMark(*row) for row in audit.scope.query(DRIFT, n=MARKS)) if drift.anchored is not None else ()
     n_runs = audit.scope.one("select count(*) from drift_rows where drift is not null")[0]
-    return DriftSeries(marks, n_runs, line, drift.due, tuple(_sentences(audit, marks)), certifications)
+    flags = tuple(Certification(one.run_ts, f"version {one.number}") for one in audit.scope.store.versions.all if one.run_ts)
+    return DriftSeries(marks, n_runs, line, drift.due, tuple(_sentences(audit, marks)), flags)
 
 
 def off_baseline(audit: Audit, run_id: str, *, length: int = 300) -> tuple[Run, tuple[OffCase, ...]]:

@@ -40,12 +40,13 @@ RUNS = [
     run("a2", "after", 2.1, outcomes("c1", "c2"), "h2"),
     run("n4", "nightly", 4.5, outcomes("c1", "c2", "c3")),
 ]
+SURFACE = cases(10, safety={"c0"})
 HEALS = [heal(n, target=f"t{n % 2}", text=f"text {n}") for n in range(1, 5)]
 
 
-def world(folder, *, certified=PASSES, runs=RUNS, heals=HEALS, **more):
+def world(folder, *, certified=PASSES, runs=RUNS, heals=HEALS, surface=SURFACE, **more):
     """Write the workspace above, or one like it."""
-    write(folder, heal_events=heals, suite_runs=runs, surface=cases(10, safety={"c0"}), certified=certified, **more)
+    write(folder, heal_events=heals, suite_runs=runs, surface=surface, certified=certified, **more)
     return folder
 
 
@@ -102,3 +103,17 @@ def drift_of(folder):
     """(drift, run, due) as a report says it."""
     found = reported(folder)
     return found["aftermath"]["anchored_drift"], found["aftermath"]["drift_run"], found["recertify_due"]
+
+
+def large(folder, *, n_cases=20_000, n_heals=200):
+    """Heals that each break their own share of a large surface, as their sampled after runs show, and one full run in the end."""
+    names = [f"c{i}" for i in range(n_cases)]
+    shares = {n: names[(n - 1) * n_cases // n_heals : n * n_cases // n_heals] for n in range(1, n_heals + 1)}
+    runs = [run("n0", "nightly", 0.5, dict.fromkeys(names, True))]
+    runs += [run(f"a{n}", "after", n / 10 + 1.01, dict.fromkeys(share, False), f"h{n}") for n, share in shares.items()]
+    runs.append(run("full", "nightly", n_heals / 10 + 2, dict.fromkeys(names, False)))
+    heals = [heal(n, n / 10 + 1, target=f"t{n % 20}", text=f"text {n}") for n in shares]
+    surface = [
+        {"id": name, "safety": not i % 100, "component": f"part {i % 7}", "text": f"What of {name}?"} for i, name in enumerate(names)
+    ]
+    return world(folder, runs=runs, heals=heals, surface=surface, certified=dict.fromkeys(names, "pass"))

@@ -59,8 +59,10 @@ def scores_over_time(marks: Sequence[Mark], *, alert: float, chosen: str | None)
     return figure
 
 
-def drift(series: DriftSeries) -> go.Figure:
-    """Share of cases off the certified baseline, run by run, with the line at which a person has to look; certifications as flags."""
+def drift(series: DriftSeries, *, at: str | None = None) -> go.Figure:
+    """Share of cases off the certified baseline, run by run, with the line at which a person has to look; certifications as flags, and
+    the run `at` which somebody looks.
+    """
     figure = go.Figure()
     over = [mark.drift >= series.line - 1e-9 for mark in series.marks]
     figure.add_scatter(
@@ -77,12 +79,15 @@ def drift(series: DriftSeries) -> go.Figure:
         hovertemplate="%{text}<extra></extra>",
         cliponaxis=False,
     )
-    for at, flag in enumerate(series.certifications):
+    for place, flag in enumerate(series.certifications):
         figure.add_vline(x=flag.ts, line={"color": GREEN, "width": 2, "dash": "dot"})
-        if len(series.certifications) - at <= NAMED_CERTIFICATIONS:
+        if len(series.certifications) - place <= NAMED_CERTIFICATIONS:
             figure.add_annotation(
                 x=flag.ts, y=1, yref="paper", text=hover_name(flag.label), showarrow=False, xanchor="left", font={"color": GREEN}
             )
+    for mark in series.marks:
+        if mark.run_id == at:
+            figure.add_vline(x=mark.ts, line={"color": PINK, "width": 2, "dash": "dot"})
     draw_threshold(figure, 100 * series.line, words=f"RECERTIFY from {100 * series.line:g} %")
     lay_out(figure, height=MEDIUM, x_title="full run (UTC)", y_title="cases off the baseline (%)")
     top = max([*(100 * mark.drift for mark in series.marks), 100 * series.line])

@@ -1,6 +1,6 @@
 """Drift from the certified baseline, with its direction."""
 
-from seam_core.views.case_drift import Certification, drift_series, off_baseline
+from seam_core.views.case_drift import drift_series, off_baseline
 from tests.seam_core.workspaces import audited, heal, run, write
 from tests.seam_core.workspaces import cases as surface
 
@@ -16,7 +16,7 @@ def test_drift_is_shown_with_its_direction_and_stays_due(tmp_path):
     ]
     log = write(tmp_path, heal_events=[heal(1)], suite_runs=runs, surface=surface(5, safety=("c0",)), certified=certified)
     with audited(log) as found:
-        series = drift_series(found, (Certification(found.window.end, "version 1"),))
+        series = drift_series(found)
         assert [(mark.run_id, mark.n_differ, mark.n_worse, mark.n_better) for mark in series.marks] == [
             ("n1", 0, 0, 0), ("n2", 2, 1, 1), ("n3", 1, 1, 0), ("n4", 0, 0, 0)
         ]  # fmt: skip
