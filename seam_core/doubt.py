@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
 from seam_core.axes.monotonicity import loop_score
 from seam_core.intervals import (
+    LOOPS_MAX,
     LOOPS_MIN,
     SIGNATURES_MIN,
+    TOLERANCE,
+    TOO_CLOSE,
     Cells,
     Interval,
     Verdict,
@@ -20,8 +24,9 @@ from seam_core.intervals import (
     verdict_of,
 )
 from seam_core.scope import Scope
-from seam_core.words import count
+from seam_core.words import capital, count
 
+ROUNDING = 1e-6  # hundredths that are off by less than this are whole
 SCALE = 10**12  # sums of whole numbers are the same in any order
 
 EFFICACY = "select sum(round(e_heal * $scale)::hugeint)::double / $scale, count(*) from efficacy_rows group by loop_id order by loop_id"
@@ -52,6 +57,7 @@ class Doubt:
 
 
 UNSCORED = Doubt(None, "not scored", None)
+TAGS: dict[Verdict, str] = {"confirmed": "confirmed", "clear": "clear", "not enough": "not enough heals to tell"}
 
 
 def measure_doubt(
@@ -96,3 +102,47 @@ def _seed(scope: Scope) -> int:
     window = scope.window
     start = window.start.isoformat() if window.start else "the first heal"
     return int.from_bytes(sha256(f"{start} .. {window.end.isoformat()}".encode()).digest()[:4], "big")
+
+
+def range_text(doubt: Doubt) -> str:
+    """The range with two decimals, rounded outwards; empty where there is none."""
+    if doubt.interval is None:
+        return ""
+    low, high = math.floor(doubt.interval.low * 100 + ROUNDING) / 100, math.ceil(doubt.interval.high * 100 - ROUNDING) / 100
+    return f"{low:.2f}–{high:.2f}"
+
+
+def tag(doubt: Doubt) -> str:
+    """What the range settles, in words; empty for an axis that is not scored."""
+    return TAGS[doubt.verdict] if doubt.verdict else ""
+
+
+def sentence(doubt: Doubt, line: float) -> str:
+    """The range, what it settles, and what would settle it; why there is none; empty for an axis that is not scored."""
+    if doubt.verdict is None:
+        return ""
+    if doubt.interval is None:
+        settled = "below its line by rule" if doubt.verdict == "confirmed" else TAGS[doubt.verdict]
+        return f"{capital(doubt.reason)}: {settled}."
+    parts = [f"95 % range {range_text(doubt)}", _settled(doubt, line)]
+    if doubt.interval.dominant:
+        parts.append(f"one loop holds {doubt.interval.dominant:.0%} of the heals")
+    return f"{'; '.join(parts)}."
+
+
+def _settled(doubt: Doubt, line: float) -> str:
+    assert doubt.interval is not None
+    if doubt.verdict == "clear":
+        return f"all of it at or above {line:.2f}: clear"
+    if doubt.interval.high < line - TOLERANCE:
+        return f"all of it below {line:.2f}: confirmed"
+    if doubt.verdict == "confirmed":
+        return "a safety case regressed, so the score is 0 by rule; the range is that of the mean without the rule"
+    if doubt.below is not None:
+        return f"it crosses {line:.2f} (a chance of {doubt.below:.0%} to be below): not enough heals to tell"
+    crosses = f"it crosses {line:.2f}: not enough heals to tell"
+    if doubt.needed:
+        return f"{crosses}; at this spread about {doubt.needed:,} loops would"
+    if abs(doubt.interval.center - line) < TOO_CLOSE:
+        return f"{crosses}; the score is too close to the line for any realistic number of loops"
+    return f"{crosses}; at this spread more than {LOOPS_MAX} loops would be needed"

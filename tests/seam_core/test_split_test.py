@@ -12,7 +12,7 @@ from seam_core.split_test import Part, Split
 
 @pytest.mark.parametrize(("held_out", "p"), [(0, 0.016), (1, 0.100), (2, 0.325), (3, 0.647)])
 def test_the_worked_example(held_out, p):
-    """63 cases, 15 held out. 24 failed before, 6 of them held out: 10 fixed. 39 passed, 9 of them held out: 2 broken, 1 of them held out."""
+    """63 cases, 15 held out. Of 24 that failed (6 held out) 10 were fixed, of 39 that passed (9 held out) 2 were broken, 1 held out."""
     split = Split(Part(24, 6, 10, held_out), Part(39, 9, 2, 1))
     assert split.p() == pytest.approx(p, abs=0.0005)
     assert split.expected_net_gain == pytest.approx(2.04, abs=0.005)
