@@ -1,10 +1,11 @@
-"""The server: `streamlit run app.py`. The pages' frame is pages/shell.py; here are the security headers and /healthz."""
+"""The server: `streamlit run app.py`. The pages' frame is pages/shell.py; here are sign-in, the security headers and /healthz."""
 
 from __future__ import annotations
 
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -17,6 +18,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 ROOT = Path(__file__).parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # pages import seam_core and pages.parts from here
+
+from pages.parts.come_back import ComeBack
+from seam_core.commandline import refuse
+from seam_core.errors import SeamError
+from seam_core.settings import read_server_settings
+from seam_core.sign_in import streamlit_secrets
 
 _HOST = re.compile(r"[A-Za-z0-9.\-\[\]:]+")
 
@@ -69,4 +76,22 @@ async def healthz(_request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
 
 
-app = st.App(ROOT / "pages" / "shell.py", routes=[Route("/healthz", healthz)], middleware=[Middleware(SecurityHeaders)])
+def secrets() -> dict[str, Any] | None:
+    """What Streamlit's own login needs, from the server settings; None leaves it to .streamlit/secrets.toml, if there is one.
+
+    Settings that cannot be used end the program with a sentence: a server for a team must not start without its sign-in.
+    """
+    try:
+        server = read_server_settings()
+        auth = streamlit_secrets(server.sign_in, folder=server.file.parent) if server.file else None
+    except SeamError as error:
+        sys.exit(refuse(str(error), program="app.py"))
+    return {"auth": auth} if auth else None
+
+
+app = st.App(
+    ROOT / "pages" / "shell.py",
+    secrets=secrets(),
+    routes=[Route("/healthz", healthz)],
+    middleware=[Middleware(SecurityHeaders), Middleware(ComeBack)],
+)

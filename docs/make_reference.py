@@ -2,7 +2,7 @@
 
 records.md and settings.md keep what is written by hand; only what stands between ``<!-- generated … -->`` and
 ``<!-- end of generated … -->`` is replaced. The JSON Schemas in schema/ are written whole. Nothing is taken from anywhere but
-`seam_core.records` and `seam_core.settings`, and the tests compare every byte.
+`seam_core.records`, `seam_core.settings` and `seam_core.sign_in`, and the tests compare every byte.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from seam_core.columns import Column, columns_of
 from seam_core.judge import in_words
 from seam_core.records import CERTIFIED_FILE, LOGS, Log, json_schema
 from seam_core.settings import SIMILARITY_METHODS, Bound, bounds
+from seam_core.sign_in import SignIn
 
 DOCS = Path(__file__).parent
 
@@ -117,6 +119,12 @@ def settings_reference() -> str:
     return "\n".join(["| key | default | unit | may be | stricter when | meaning |", "|---|---|---|---|---|---|", *rows])
 
 
+def sign_in_reference() -> str:
+    """Another generated part of settings.md: every key of [sign_in]."""
+    rows = [f"| `{key.name}` | {_cell(key.metadata['may_be'])} | {_cell(key.metadata['meaning'])} |" for key in fields(SignIn)]
+    return "\n".join(["| key | may be | what it does |", "|---|---|---|", *rows])
+
+
 def _section(log: Log) -> str:
     place = "fixtures folder" if log.fixture else "workspace folder"
     keys = (
@@ -189,9 +197,17 @@ def with_generated(text: str, name: str, generated: str) -> str:
 
 def files() -> dict[Path, str]:
     """Path → text of every file that this script writes, as it ought to be."""
-    parts = {"records": records_reference(), "settings": settings_reference()}
-    documents = {DOCS / f"{name}.md": part for name, part in parts.items()}
-    return schemas() | {path: with_generated(path.read_text(encoding="utf-8"), path.stem, part) for path, part in documents.items()}
+    parts = {
+        "records.md": {"records": records_reference()},
+        "settings.md": {"settings": settings_reference(), "sign_in": sign_in_reference()},
+    }
+    found = schemas()
+    for name, generated in parts.items():
+        text = (DOCS / name).read_text(encoding="utf-8")
+        for part, content in generated.items():
+            text = with_generated(text, part, content)
+        found[DOCS / name] = text
+    return found
 
 
 def main() -> None:

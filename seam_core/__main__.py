@@ -15,6 +15,7 @@ PROGRAM = "python -m seam_core"
 COMMANDS = {
     "baseline": "seam_core.baseline.command",
     "ledger": "seam_core.ledger.command",
+    "notify": "seam_core.notify.command",
     "packet": "seam_core.packet.command",
 }
 

@@ -13,6 +13,7 @@ from typing import IO, Any
 from seam_core.errors import UnreadableLogError
 from seam_core.lines import LogFile
 
+SERVER_VARIABLE = "SEAM_SETTINGS"  # names the server settings, which are no audited agent's
 UNPACKED_MAX = 64 * 2**30  # a compressed log may not fill the disk
 SUFFIXES = ("", ".gz", ".zst")
 
@@ -36,14 +37,30 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def stat_log(path: Path) -> os.stat_result:
-    """The file's stat.  Raises UnreadableLogError with a sentence when it is missing, a folder or no regular file."""
+def is_readable(path: Path) -> bool:
+    """Whether there is a regular file that may be read here."""
+    try:
+        stat_log(path)
+    except UnreadableLogError:
+        return False
+    return True
+
+
+def stat_log(path: Path, *, may_leave: bool = False) -> os.stat_result:
+    """The file's stat.  Raises UnreadableLogError with a sentence when it is missing, a folder or no regular file.
+
+    A server that has settings of its own may read more than the agent whose folder this is: there a link that leads out of the folder is
+    refused, unless it `may_leave`.
+    """
     try:
         found = path.stat()
+        leaves = not may_leave and os.environ.get(SERVER_VARIABLE) and not path.resolve().is_relative_to(path.parent.resolve())
     except FileNotFoundError:
         raise UnreadableLogError(f"{path}: no such file") from None
     except OSError as error:
         raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None
+    if leaves:
+        raise UnreadableLogError(f"{path}: is a link out of its folder, which a server with settings of its own does not follow")
     if stat.S_ISDIR(found.st_mode):
         raise UnreadableLogError(f"{path}: is a folder, not a file; name the log inside it")
     if not stat.S_ISREG(found.st_mode):

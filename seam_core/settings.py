@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from rapidfuzz import fuzz, process
-
 from seam_core.errors import SettingsError, UnreadableLogError
-from seam_core.files import is_there, stat_log
+from seam_core.files import SERVER_VARIABLE, is_there, stat_log
+from seam_core.notify.hooks import Hooks, read_hooks, read_public_url
+from seam_core.sign_in import SignIn, read_sign_in
+from seam_core.words import unknown_key
 
-SERVER_VARIABLE = "SEAM_SETTINGS"
 SIMILARITY_METHODS = ("indel", "difflib")
 Stricter = Literal["lower", "higher", "same"]
 
@@ -87,8 +87,9 @@ class ServerSettings:
     ledger: Path | None = None
     reviewers: tuple[str, ...] = ()
     approvals_required: int = 1
-    sign_in: Mapping[str, Any] = field(default_factory=dict)
-    hooks: Mapping[str, Any] = field(default_factory=dict)
+    sign_in: SignIn | None = None
+    hooks: Hooks = field(default_factory=Hooks)
+    public_url: str = ""  # where people reach the dashboard, for links in messages
     thresholds: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -143,7 +144,7 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
         return ServerSettings()
     path = Path(name)
     try:
-        stat_log(path)
+        stat_log(path, may_leave=True)
     except UnreadableLogError as error:
         raise SettingsError(f"{SERVER_VARIABLE} names a file that is none: {error}") from None
     values = _read_toml(path)
@@ -151,15 +152,15 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
         if key in bounds():
             raise SettingsError(f"{path}: {key} is a threshold; put it under [thresholds]")
         if key not in SERVER_KEYS:
-            raise SettingsError(f"{path}: {_unknown(key, SERVER_KEYS)}")
+            raise SettingsError(f"{path}: {unknown_key(key, SERVER_KEYS)}")
     thresholds = _table(values, "thresholds", path)
     checked = {key: check_threshold(key, value, where=str(path)) for key, value in thresholds.items()}
     approvals = values.get("approvals_required", 1)
     if not isinstance(approvals, int) or isinstance(approvals, bool) or approvals not in (1, 2):
         raise SettingsError(f"{path}: approvals_required must be 1 or 2, found {approvals!r}")
     reviewers = values.get("reviewers", [])
-    if not isinstance(reviewers, list) or not all(isinstance(one, str) for one in reviewers):
-        raise SettingsError(f"{path}: reviewers must be a list of names")
+    if not isinstance(reviewers, list) or not all(isinstance(one, str) and one.strip() for one in reviewers):
+        raise SettingsError(f"{path}: reviewers must be a list of names, none of them empty")
     ledger = values.get("ledger")
     if ledger is not None and not isinstance(ledger, str):
         raise SettingsError(f"{path}: ledger must be a path")
@@ -168,8 +169,9 @@ def read_server_settings(environ: Mapping[str, str] = os.environ) -> ServerSetti
         Path(ledger) if ledger else None,
         tuple(reviewers),
         approvals,
-        _table(values, "sign_in", path),
-        _table(values, "hooks", path),
+        read_sign_in(_table(values, "sign_in", path), where=f"{path}: [sign_in]") if "sign_in" in values else None,
+        read_hooks(_table(values, "hooks", path), where=str(path)),
+        read_public_url(values.get("public_url", ""), where=str(path)),
         checked,
     )
 
@@ -184,7 +186,7 @@ def check_threshold(key: str, value: Any, *, where: str) -> Any:
             f"{where}: {key} limits or commands people and belongs to the server settings ({SERVER_VARIABLE}), not to a workspace"
         )
     if key not in known:
-        raise SettingsError(f"{where}: {_unknown(key, tuple(known))}")
+        raise SettingsError(f"{where}: {unknown_key(key, tuple(known))}")
     default, bound = known[key]
     if isinstance(default, str):
         if value not in SIMILARITY_METHODS:
@@ -227,8 +229,3 @@ def _table(values: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise SettingsError(f"{path}: {key} must be a table, found {found!r}")
     return found
-
-
-def _unknown(key: str, known: tuple[str, ...]) -> str:
-    nearest = process.extractOne(key, known, scorer=fuzz.ratio)
-    return f"unknown key {key}" + (f"; did you mean {nearest[0]}?" if nearest else "")

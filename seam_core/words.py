@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rapidfuzz import fuzz, process
+
 TOLERANCE = 1e-9
 AXIS_NAMES = {"S": "Signal", "E": "Efficacy", "A": "Aftermath", "M": "Monotonicity"}
 IDS_NAMED = 3  # ids named in one sentence; the rest are counted
@@ -62,3 +64,9 @@ def cut(text: str, length: int = ID_LENGTH) -> str:
     """A text on one line, shortened with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def unknown_key(key: str, known: Sequence[str]) -> str:
+    """That a key is none of those that are known, and which of them it may have been meant for."""
+    nearest = process.extractOne(key, known, scorer=fuzz.ratio)
+    return f"unknown key {key}" + (f"; did you mean {nearest[0]}?" if nearest else "")

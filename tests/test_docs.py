@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
@@ -16,13 +17,19 @@ import jsonschema
 import pytest
 
 from seam_core.axes.monotonicity import loop_score
+from seam_core.ledger import verify
+from seam_core.notify.hooks import EVENTS, PLACES
+from seam_core.notify.notices import LISTED
+from seam_core.notify.outbox import WAITS
+from seam_core.notify.sending import LIMIT_S
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS
 from seam_core.report import audit, report, to_json, window_of
-from seam_core.settings import bounds, resolve
+from seam_core.settings import SERVER_KEYS, bounds, read_server_settings, resolve
 from seam_core.similarity import similarity
 from seam_core.store import Store
 from seam_core.trend import mann_kendall_p, theil_sen_slope
 from seam_core.workspace import workspace_of_log
+from tests.seam_core.ledgers import filled
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -154,6 +161,14 @@ def test_every_threshold_is_documented_with_its_default():
         assert bound.meaning in page
 
 
+def test_the_example_of_sign_in_is_a_table_that_the_server_takes(tmp_path):
+    (example,) = (text for heading, text in blocks(DOCS / "settings.md", "toml") if heading == "Sign-in")
+    (tmp_path / "seam.toml").write_text(example, encoding="utf-8")
+    found = read_server_settings({"SEAM_SETTINGS": str(tmp_path / "seam.toml")})
+    assert found.sign_in.names_provider
+    assert found.reviewers
+
+
 # ---- commands and links
 
 
@@ -167,10 +182,10 @@ def flags_of(*command):
 def test_every_flag_that_is_named_exists():
     known = flags_of("run_seam.py")
     commands = flags_of("-m", "seam_core", "ledger", "verify") | flags_of("-m", "seam_core", "ledger", "export")
-    commands |= flags_of("-m", "seam_core", "packet", "verify")
+    commands |= flags_of("-m", "seam_core", "packet", "verify") | flags_of("-m", "seam_core", "notify")
     for command in ("certify", "rollback", "approve"):
         commands |= flags_of("-m", "seam_core", "baseline", command)
-    elsewhere = {"--check"}  # ruff format --check
+    elsewhere = {"--check", "--title", "--link"}  # ruff format --check; the arguments of somebody's own program
     for page in PAGES:
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", code_of(page)))
         assert named <= known | commands | elsewhere, page.name
@@ -217,6 +232,35 @@ def test_every_place_in_the_contributors_table_exists():
             path = ROOT / name if (ROOT / name).exists() else ROOT / folder / name
             assert path.exists(), name
             folder = name.rpartition("/")[0] or folder
+
+
+# ---- running it for a team
+
+
+def test_the_example_of_server_settings_can_be_used():
+    found = read_server_settings({"SEAM_SETTINGS": str(DOCS / "server.example.toml")})
+    assert [hook.label for hook in found.hooks.all] == ["team (slack)", "lead (mailtos)", "pager (command page-somebody)"]
+    assert found.hooks.events == tuple(EVENTS)
+    assert (found.public_url, found.approvals_required, len(found.reviewers)) == ("https://seam.example.org", 2, 3)
+    assert set(tomllib.loads((DOCS / "server.example.toml").read_text(encoding="utf-8"))) == set(SERVER_KEYS)
+
+
+def test_every_event_and_every_wait_is_told_as_it_is():
+    page = (DOCS / "team.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \| ", page, re.MULTILINE) == list(EVENTS)
+    assert [wait.total_seconds() / 60 for wait in WAITS] == [1, 5, 30, 2 * 60, 12 * 60]
+    assert "tried again after 1, 5 and 30 minutes, 2 and 12 hours, then given up" in page
+    assert f"It runs for {LIMIT_S:g} seconds at most" in page
+    assert all(f"`{{{place}}}`" in page for place in PLACES)
+    assert "of ten lines at most" in page
+    assert LISTED == 10
+
+
+def test_the_copy_of_a_ledger_holds(tmp_path):
+    ledger = filled(tmp_path, 3)
+    snippet = next(text for _, text in blocks(DOCS / "team.md", "python"))
+    subprocess.run([sys.executable, "-c", snippet, ledger.path, tmp_path / "copy.sqlite"], check=True)
+    assert verify(tmp_path / "copy.sqlite", head=ledger.chain().head).holds
 
 
 # ---- the README's first heal

@@ -8,7 +8,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("streamlit", "plotly", "pandas", "numpy", "scipy", "pyarrow", "polars", "matplotlib", "sklearn", "torch", "starlette", "requests")
+HEAVY = (
+    "streamlit",
+    "plotly",
+    "pandas",
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "polars",
+    "matplotlib",
+    "sklearn",
+    "torch",
+    "starlette",
+    "requests",
+    "apprise",
+)
 
 
 def modules_after(statement):

@@ -47,13 +47,15 @@ def state(view: View) -> State:
 
 
 def tell(found: State) -> None:
-    """Why nothing can be decided, where that is so."""
+    """Why nothing can be decided, where that is so. Draws the whole page anew when its sidebar names somebody else than who is here."""
+    if not identity.is_as_shown():
+        st.rerun()
     if found.fault:
         st.error(escape.plain(f"Decisions cannot be written: {found.fault}"))
     if found.why_not:
         st.info(escape.plain(found.why_not))
-    if found.may_sign_in and st.button("Sign in"):
-        st.login()
+    if found.may_sign_in:
+        identity.offer_sign_in("to decide")
 
 
 @st.cache_resource(max_entries=20, show_spinner=False)

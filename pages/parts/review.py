@@ -234,7 +234,7 @@ def _written(write: Callable[[Actor], str | None]) -> bool:
     """Whether a decision of whoever is here now was written; what a reader must know of it is shown at the next run."""
     who = identity.who()
     if who.actor is None:
-        st.session_state["review fault"] = who.why_not
+        st.session_state["review fault"] = f"Not written: {who.why_not.removeprefix(identity.READ_ONLY)}"
         return False
     try:
         note = write(who.actor)

@@ -121,13 +121,17 @@ def _at(side: Side | None) -> str:
 
 def server(view: View) -> None:
     """Who may loosen what, where decisions are kept, who decides; what somebody can get round is marked."""
-    found = facts(read_server_settings(), view.opened.store.workspace.folder)
+    providers = identity.names_of_providers()
+    found = facts(
+        read_server_settings(),
+        view.opened.store.workspace.folder,
+        signs_in=providers is not None,
+        n_providers=len(providers or ()),
+    )
     for fact in found:
         said = escape.plain(f"{fact.name}: {fact.said}")
         if fact.is_warning:
             st.warning(said)
         else:
             st.text(escape.visible(f"{fact.name}: {fact.said}"))
-    who = identity.who()
-    you = f"You are {who.actor.name}, and may decide." if who.actor else who.why_not
-    st.text(escape.visible(f"Sign-in: {you}"))
+    st.text(escape.visible(f"You: {identity.who().sentence}"))

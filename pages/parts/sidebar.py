@@ -134,7 +134,9 @@ def choose_filters(targets: Sequence[str]) -> Filters:
 
 @st.fragment(run_every="30s")
 def watch(log: Path, *, n_bytes: int) -> None:
-    """While the page is open: say when the log has grown, and bring the new heals in at a click."""
+    """While the page is open: say when the log has grown, and bring the new heals in at a click; tell who is signed out by now."""
+    if not identity.is_as_shown():
+        st.rerun()
     n_new = _lines_after(log, n_bytes)
     if n_new and st.button(f"{count(n_new, 'new heal')}: load", type="primary", width="stretch"):
         _forget_end()
@@ -164,10 +166,23 @@ def tell_reading(name: str, opened: Opened, *, newer: int, local: bool) -> None:
         st.caption(f"{count(newer, 'heal is', 'heals are')} newer than this window.")
         st.button("Go to the newest heal", on_click=_forget_end, width="stretch")
     st.caption(f"{escape.code(name)} read at {opened.read_at:%H:%M:%S} UTC: {new}.")
-    me = identity.who()
-    st.caption(f"You decide as {escape.code(me.actor.name)}." if me.actor else escape.plain(me.why_not))
+    _tell_who()
     if local:
         st.caption("Local use: no SEAM_SETTINGS is set, so whoever can write in the workspace can replace everything shown here.")
+
+
+def _tell_who() -> None:
+    """Who decides here and what they may do, and the way in or out where people sign in."""
+    me = identity.who()
+    identity.note_shown(me)
+    if me.actor:
+        st.caption(f"You decide as {escape.code(me.actor.name)} ({me.role.in_short}).")
+    else:
+        st.caption(escape.plain(me.why_not))
+    if me.may_sign_in:
+        identity.offer_sign_in("sidebar")
+    elif me.claims:
+        st.button("Sign out", on_click=identity.sign_out)
 
 
 def _take_window() -> None:

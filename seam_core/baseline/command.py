@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import typer
 
+from seam_core.authority import check_role, role_of
 from seam_core.baseline.bundle import rollback_folder
 from seam_core.baseline.desk import Desk
 from seam_core.baseline.faults import ConflictError
@@ -23,6 +24,8 @@ from seam_core.baseline.submission import Submission, Written
 from seam_core.commandline import refuse, say
 from seam_core.errors import SettingsError
 from seam_core.ledger import ledger_file, local_actor
+from seam_core.notify.standing import failures
+from seam_core.notify.telling import tell_decision
 from seam_core.report import ALERT
 from seam_core.settings import read_server_settings, resolve
 from seam_core.store import Store
@@ -58,7 +61,11 @@ def status(
     with _desk(workspace) as desk:
         found = desk.status()
         review = desk.review(run) if run else found.review
-        say(as_json(status_of(found, review)) if output == "json" else status_text(found, review))
+    untold = failures(workspace, read_server_settings())
+    if output == "json":
+        say(as_json(status_of(found, review) | {"notifications": untold or None}))
+    else:
+        say(status_text(found, review) + (f"{untold}\n" if untold else ""))
 
 
 @app.command()
@@ -95,7 +102,7 @@ def certify(
             accepted |= {case.case_id for case in review.cases if not case.is_safety} - rejected
         reasons = dict(_case_reason(text, accepted) for text in safety_reason or ())
         sent = _sent(desk, run, digest, reason, key, accepted=accepted, rejected=rejected, safety_reasons=reasons)
-        _say_written(desk.certify(sent, actor=local_actor()), output, "certify")
+        _say_written(desk.certify(sent, actor=local_actor(), check=_may_certify), workspace, output, "certify")
 
 
 @app.command()
@@ -114,7 +121,9 @@ def rollback(
     with _desk(workspace) as desk, _conflicts("rollback"):
         sent = _sent(desk, run, digest, reason, key)
         place = out or rollback_folder(workspace, sent.key)
-        _say_written(desk.roll_back(sent, heal_id=heal, place=place, actor=local_actor()), output, "rollback")
+        _say_written(
+            desk.roll_back(sent, heal_id=heal, place=place, actor=local_actor(), check=_may_certify), workspace, output, "rollback"
+        )
 
 
 @app.command()
@@ -131,8 +140,8 @@ def approve(
     with _desk(workspace) as desk, _conflicts("approve"):
         key = key or uuid4().hex
         place = out or rollback_folder(workspace, key)
-        written = desk.approve(proposal, reason=reason, key=key, actor=local_actor(), place=place)
-        _say_written(written, output, "approve")
+        written = desk.approve(proposal, reason=reason, key=key, actor=local_actor(), check=_may_certify, place=place)
+        _say_written(written, workspace, output, "approve")
 
 
 @app.command()
@@ -140,7 +149,9 @@ def veto(workspace: Folder, proposal: ProposalRow, reason: Reason, key: Key = No
     """Refuse what somebody proposed, or take back what you did."""
     _check_format(output)
     with _desk(workspace) as desk, _conflicts("veto"):
-        _say_written(desk.veto(proposal, reason=reason, key=key or uuid4().hex, actor=local_actor()), output, "veto")
+        _say_written(
+            desk.veto(proposal, reason=reason, key=key or uuid4().hex, actor=local_actor(), check=_may_certify), workspace, output, "veto"
+        )
 
 
 @app.command()
@@ -168,6 +179,11 @@ def _desk(folder: Path) -> Iterator[Desk]:
         yield Desk(store, resolve(place.settings_file, server=server).settings, approvals_required=server.approvals_required)
     finally:
         store.close()
+
+
+def _may_certify() -> None:
+    """Raises NotAllowedError unless the server settings, as they stand at the write, let the system's user decide."""
+    check_role(role_of(local_actor(), read_server_settings()))
 
 
 @contextmanager
@@ -201,7 +217,8 @@ def _complain(sentence: str, command: str) -> None:
     refuse(sentence, program=f"{PROGRAM} {command}")
 
 
-def _say_written(written: Written, output: str, command: str) -> None:
+def _say_written(written: Written, folder: Path, output: str, command: str) -> None:
+    """Print what was decided, and tell the hooks of the server settings; what does not arrive is said and changes nothing."""
     found = {**decision_of(written.row), "repeat": written.is_repeat, "copy": copy_of(written.copy)}
     if written.bundle:
         found["folder"] = str(written.bundle)
@@ -210,3 +227,5 @@ def _say_written(written: Written, output: str, command: str) -> None:
         _complain(f"nothing is decided yet: another person has to `baseline approve --proposal {written.row.seq}`", command)
     if not written.copy.is_fine:
         _complain(f"the decision is written; {written.copy.fault or written.copy.sentence}", command)
+    for fault in tell_decision(folder, written.row):
+        _complain(f"the decision is written; not everybody was told: {fault}", command)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seam_core.errors import UnreadableLogError
-from seam_core.files import is_there
+from seam_core.files import is_readable
 from seam_core.ledger import LedgerError, Noted, noted
 from seam_core.ledger import file as ledger_file
 from seam_core.logstate import LogState
@@ -93,7 +93,7 @@ def take_snapshot(store: Store) -> Snapshot:
                 if source := _log(state, below if state.log.fixture else "", workspace.fixtures if state.log.fixture else workspace.folder):
                     found.sources.append(source)
         for path, prefix in ((workspace.fixtures / CERTIFIED_FILE, below), (workspace.settings_file, "")):
-            if is_there(path) and path.is_file():
+            if is_readable(path):
                 found.sources.append(_whole(path, f"{prefix}{path.name}"))
     except BaseException:
         found.__exit__()

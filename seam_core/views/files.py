@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from seam_core.columns import columns_of
-from seam_core.files import is_there
+from seam_core.files import is_readable, is_there
 from seam_core.judge import Reject
 from seam_core.lines import LogFile
 from seam_core.logstate import LogState
@@ -206,7 +206,7 @@ def _n_lines(file: LogFile) -> int:
 
 
 def _plain(store: Store, path: Path) -> FileState | None:
-    if not is_there(path) or not path.is_file():
+    if not is_readable(path):
         return None
     found = path.stat()
     n_cases = len(store.certified.outcomes or ()) if path.name == CERTIFIED_FILE else 0

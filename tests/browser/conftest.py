@@ -39,14 +39,17 @@ def pytest_collection_modifyitems(items):
 
 
 @contextmanager
-def serving(workspace, tmp_path):
-    """The address of a fresh server on a workspace."""
+def serving(workspace, tmp_path, settings=None):
+    """The address of a fresh server on a workspace. settings: from that address, the text of its server settings."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.address", "127.0.0.1"]
     environ = {key: value for key, value in os.environ.items() if key != "SEAM_SETTINGS"} | {"SEAM_WORKSPACE": str(workspace)}
+    if settings:
+        environ["SEAM_SETTINGS"] = str(tmp_path / f"server-{port}.toml")
+        Path(environ["SEAM_SETTINGS"]).write_text(settings(address), encoding="utf-8")
     log = tmp_path / f"server-{port}.log"
     with log.open("wb") as out:
         server = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=out, stderr=subprocess.STDOUT)

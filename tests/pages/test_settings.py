@@ -42,7 +42,7 @@ def test_who_set_what_and_what_the_server_refused(demo, monkeypatch, tmp_path):
     assert (rows["gap_max"]["set_by"], rows["r_max"]["set_by"], rows["r_max"]["held"]) == ("seam.toml", "server settings", "0.04")
     assert "Not followed: seam.toml sets r_max = 0.2; the server holds it at 0.04." in said(app)
     assert "Looser than the default: seam.toml sets gap_max to 0.50 (default 0.25)." in said(app)
-    assert "1 reviewer may decide: ana" in texts(app)
+    assert "Who may certify: 1 reviewer: ana" in texts(app)
     assert "local use" not in said(app)
 
 
@@ -50,3 +50,16 @@ def test_a_workspace_without_scores_says_why_nothing_is_moved(workspaces, monkey
     app = opened(PAGE, workspaces["one good"], monkeypatch)
     assert "No verdict hangs on a fifth more or less" in texts(app)
     assert "Efficacy is not scored" in texts(app)
+
+
+def test_hooks_are_shown_by_name_with_what_arrived_and_never_a_secret(demo, monkeypatch, tmp_path):
+    server = tmp_path / "server.toml"
+    server.write_text(
+        'public_url = "https://seam.example.org"\n[hooks.urls]\nteam = "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"\n'
+    )
+    monkeypatch.setenv("SEAM_WORKSPACE", str(demo))
+    monkeypatch.setenv("SEAM_SETTINGS", str(server))
+    app = AppTest.from_file(PAGE, default_timeout=60).run()
+    assert "Hook team (slack): nothing sent yet." in texts(app)
+    assert "whoever can write there can keep a message from being sent" in said(app)
+    assert "TIiajkdnlazkcOXrIdevi7FQ" not in texts(app) + said(app)

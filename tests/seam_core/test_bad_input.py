@@ -173,6 +173,29 @@ def test_a_file_without_a_heal_gets_one_sentence(cli, tmp_path, content, reason)
     assert reason in ran.err
 
 
+def test_a_link_out_of_the_folder_is_followed_by_whoever_runs_it_alone_and_never_by_a_server(cli, tmp_path, monkeypatch):
+    """The agent may write in its folder, and the server may read more than the agent: its settings, with the cookie secret, for one."""
+    server = tmp_path / "etc" / "seam.toml"
+    server.parent.mkdir()
+    server.write_text("approvals_required = 2\n")
+    folder = write(tmp_path / "agent", heal_events=[heal(1, **gap(0))])
+    for name in ("failures.jsonl", "certified.json", "surface.jsonl"):
+        (folder.parent / name).symlink_to(server)
+    (folder.parent / "holdout.jsonl").symlink_to(folder.parent / "cases")  # inside the folder: fine
+    (folder.parent / "cases").write_bytes(json_lines(cases(3)))
+    alone = json.loads(cli("--heals", folder).out)
+    assert any("failures.jsonl counts as missing" in flag for flag in alone["flags"])
+    monkeypatch.setenv("SEAM_SETTINGS", str(server))
+    ran = cli("--heals", folder)
+    refused = [flag for flag in json.loads(ran.out)["flags"] if "is a link out of its folder" in flag]
+    assert len(refused) == 3
+    assert "approvals_required" not in ran.out
+    (folder.parent / "seam.toml").symlink_to(server)
+    stopped = cli("--heals", folder)
+    assert stopped.refused
+    assert "seam.toml: is a link out of its folder, which a server with settings of its own does not follow" in stopped.err
+
+
 def test_other_files_that_cannot_be_read_are_flags_and_the_rest_is_scored(tmp_path):
     heals = write(tmp_path, heal_events=[heal(1, **gap(0))], surface=cases(1))
     a_folder(tmp_path / "failures.jsonl")

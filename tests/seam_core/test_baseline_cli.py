@@ -154,6 +154,28 @@ def test_a_certification_is_a_checkpoint_of_the_logs(baseline, folder, capsys):
     assert (history["checkpoint"], history["logs"]["suite_runs.jsonl"], history["fixtures"]["certified.json"]) == (1, "changed", "same")
 
 
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ('reviewers = ["bo"]', "ana is not among the reviewers in"),
+        ('reviewers = ["ana"]\n[sign_in]\nissuer = "https://id.test"', "decide on the dashboard"),
+    ],
+)
+def test_who_is_no_reviewer_decides_nothing_at_the_command_line(baseline, folder, tmp_path, monkeypatch, settings, why):
+    monkeypatch.setattr("seam_core.baseline.command.local_actor", lambda: Local("ana"))
+    server = tmp_path / "server.toml"
+    monkeypatch.setenv("SEAM_SETTINGS", str(server))
+    server.write_text(settings)
+    before = files_in(folder)
+    for refused in (decide(baseline, "certify", "--accept-all"), decide(baseline, "rollback", "--to", "h1")):
+        assert (refused.code, refused.out) == (3, "")
+        assert "you may not certify: " in refused.err
+        assert why in refused.err
+    assert files_in(folder) == before
+    server.write_text('reviewers = ["ana"]')
+    assert decide(baseline, "certify", "--accept-all").code == 0
+
+
 def test_two_people_at_the_command_line(baseline, tmp_path, monkeypatch):
     def as_user(name):
         monkeypatch.setattr("seam_core.baseline.command.local_actor", lambda: Local(name))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from seam_core.errors import SeamError, SettingsError
+from seam_core.notify.hooks import Hook, Hooks
 from seam_core.settings import ServerSettings, Settings, bounds, read_server_settings, resolve
 from tests.seam_core.workspaces import heal, write
 
@@ -170,11 +171,11 @@ def test_without_server_settings_use_is_local():
 def test_server_settings_are_read_from_the_file_that_is_named(server, tmp_path):
     found = server(
         'ledger = "/srv/seam/decisions.sqlite"\nreviewers = ["ana", "bo"]\napprovals_required = 2\n'
-        '[sign_in]\nissuer = "https://id.example"\n[hooks]\nrecertify = "https://hook.example"\n[thresholds]\nalert_e = 0.9\n'
+        '[sign_in]\nissuer = "https://id.example"\n[hooks]\nurls = { team = "json://hook.example" }\n[thresholds]\nalert_e = 0.9\n'
     )
     assert found.file == tmp_path / "server.toml"
     assert (found.ledger, found.reviewers, found.approvals_required) == (Path("/srv/seam/decisions.sqlite"), ("ana", "bo"), 2)
-    assert (found.sign_in, found.hooks) == ({"issuer": "https://id.example"}, {"recertify": "https://hook.example"})
+    assert (found.sign_in.issuer, found.hooks) == ("https://id.example", Hooks((Hook("team", url="json://hook.example"),)))
     assert found.thresholds == {"alert_e": 0.9}
 
 
@@ -189,6 +190,9 @@ def test_server_settings_are_read_from_the_file_that_is_named(server, tmp_path):
         ('approvals_required = "2"', "approvals_required must be 1 or 2, found '2'"),
         ('reviewers = "ana"', "reviewers must be a list of names"),
         ("reviewers = [1]", "reviewers must be a list of names"),
+        ('reviewers = ["ana", " "]', "reviewers must be a list of names, none of them empty"),
+        ("sign_in = 5", "sign_in must be a table, found 5"),
+        ("[sign_in]\nisuer = 'x'", "[sign_in]: unknown key isuer; did you mean issuer?"),
         ("ledger = 5", "ledger must be a path"),
         ("hooks = 5", "hooks must be a table, found 5"),
         ("thresholds = 5", "thresholds must be a table, found 5"),

@@ -18,6 +18,7 @@ import pytest
 from seam_core.errors import SeamError, UnreadableLogError
 from seam_core.ledger import Ledger, ledger_file, local_actor, noted
 from seam_core.ledger.kinds import Assignment
+from seam_core.notify.hooks import Hook, Hooks
 from seam_core.packet import Asked, PacketError, make_packet, verify_packet
 from seam_core.report import audit, to_json, window_of
 from seam_core.settings import ServerSettings, resolve
@@ -315,8 +316,9 @@ def test_a_line_that_time_has_made_believable_is_said(tmp_path):
 
 def test_nothing_of_the_server_but_its_thresholds_is_in_a_packet(workspace, tmp_path):
     server = ServerSettings(
-        file=Path("/etc/secret.toml"), reviewers=("ana",), hooks={"chat": "http://token@x"}, thresholds={"alert_s": 0.9, "gap_max": 0.3}
-    )
+        file=Path("/etc/secret.toml"), reviewers=("ana",), hooks=Hooks((Hook("chat", url="json://token@x"),)),
+        thresholds={"alert_s": 0.9, "gap_max": 0.3},
+    )  # fmt: skip
     packet = tmp_path / "p.zip"
     packet_of(workspace, packet, server=server)
     held = members(packet)

@@ -4,15 +4,21 @@ from pathlib import Path
 
 import pytest
 
+from seam_core.notify.hooks import Hook, Hooks
+from seam_core.notify.notices import Notice
+from seam_core.notify.outbox import Outbox
 from seam_core.report import audit, window_of
 from seam_core.settings import ServerSettings, bounds, resolve
+from seam_core.sign_in import SignIn
 from seam_core.views import other_values, sensitivity
 from seam_core.views.in_force import thresholds_in_force
 from seam_core.views.sensitivity import ACTS, NOT_COMPUTED, moved, strips
 from seam_core.views.server_words import facts
+from tests.seam_core.ledgers import NOON
 from tests.seam_core.workspaces import audited, cases, failure, gap, heal, loop, opened, run, write
 
 ROOT = Path(__file__).parents[3]
+HOOKS = Hooks((Hook("chat", url="json://token@x"),), events=("gate",))
 
 
 def of(found, name):
@@ -178,16 +184,35 @@ def test_server_words_warn_of_what_somebody_can_get_round_and_tell_no_secret(tmp
     place.mkdir()
     server = ServerSettings(
         file=tmp_path / "server.toml", ledger=place, reviewers=("ana", "bo"), approvals_required=2,
-        hooks={"chat": "http://token@x"}, sign_in={"secret": "s3cret"}, thresholds={"r_max": 0.1},
+        hooks=HOOKS, sign_in=SignIn(client_secret="s3cret"), thresholds={"r_max": 0.1},
     )  # fmt: skip
     workspace = tmp_path / "ws"
     workspace.mkdir()
     told = {fact.name: fact for fact in facts(server, workspace)}
     assert "1 threshold that no workspace may loosen" in told["Server settings"].said
     assert "outside of the workspace" in told["Decisions"].said
-    assert told["People"].said == "2 reviewers may decide: ana and bo; a baseline needs the approval of two people."
-    assert told["Notifications"].said == "Hooks: chat."
+    assert told["Who may certify"].said == "2 reviewers: ana and bo; a baseline needs the approval of two people."
+    assert told["Notifications"].said == "Told: the boundary gate stopped a heal. Messages carry no link: no public_url is named."
+    assert told["Hook chat (json)"].said == "nothing sent yet."
     everything = " ".join(fact.said for fact in told.values())
     assert "token" not in everything
     assert "s3cret" not in everything
     assert not any(fact.is_warning for fact in told.values())
+
+
+def test_server_words_say_what_did_not_arrive_and_who_could_keep_it_from_being_sent(tmp_path):
+    server = ServerSettings(hooks=HOOKS, public_url="https://seam.example.org")
+    outbox = Outbox(tmp_path / "notices.sqlite")
+    outbox.add([Notice("gate h1", "gate", "t", "x")], HOOKS, now=NOON)
+    outbox.settle(HOOKS.all[0], outbox.claim(HOOKS.all[0], now=NOON), "the service answered with 503", now=NOON)
+    told = {fact.name: fact for fact in facts(server, tmp_path)}
+    assert told["Notifications"].is_warning
+    assert "whoever can write there can keep a message from being sent" in told["Notifications"].said
+    assert told["Hook chat (json)"].is_warning
+    assert told["Hook chat (json)"].said == (
+        "nothing sent yet; 1 event not delivered (the service answered with 503), next try from 2026-06-01 12:01:00 UTC on."
+    )
+    outbox.path.write_bytes(b"x" * 5000)
+    broken = {fact.name: fact for fact in facts(server, tmp_path)}
+    assert broken["Not sent"].is_warning
+    assert "is not a SQLite file" in broken["Not sent"].said
