@@ -131,7 +131,9 @@ def _point(one: Past, axis: str, *, mark: str = "") -> windows.Point:
     doubt = one.doubt.get(axis)
     settled = f"<br>95 % range {range_text(doubt)}, {tag(doubt)}" if doubt and doubt.interval else ""
     hover = f"{one.window.label}<br>{said}, {count(one.n_heals, 'heal')}{settled}"
-    span = (doubt.interval.low, doubt.interval.high) if doubt and doubt.interval and value is not None else None
+    interval = doubt.interval if doubt else None
+    has_span = interval is not None and value is not None and interval.low <= value <= interval.high  # 0 by rule lies outside
+    span = (interval.low, interval.high) if interval and has_span else None
     return windows.Point(_label(one.window), value, hover, mark, span)
 
 
