@@ -7,6 +7,7 @@ from seam_core.axes.aftermath import Aftermath
 from seam_core.axes.efficacy import Efficacy
 from seam_core.axes.monotonicity import Monotonicity
 from seam_core.axes.signal import Signal
+from seam_core.doubt import range_text, tag
 from seam_core.findings import worst_heals
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.settings import bounds
@@ -25,12 +26,15 @@ def to_markdown(found: Audit) -> str:
 
 
 def _vector(found: Audit) -> list[str]:
-    rows = ["| axis | score | line | | scored |", "|---|---|---|---|---|"]
+    rows = ["| axis | score | 95 % range | line | | scored |", "|---|---|---|---|---|---|"]
     for axis, line in thresholds(found.settings).items():
         value = found.scores[axis]
         word = found.reasons[axis] if value is None else f"below {line:.2f}" if value < line - 1e-9 else "ok"
         score = "not scored" if value is None else f"{value:.2f}"
-        rows.append(f"| {axis} {AXIS_NAMES[axis]} | {score} | {line:.2f} | {word} | {_coverage(found, axis)} |")
+        doubt = found.doubt[axis]
+        settled = f", {tag(doubt)}" if doubt.verdict else ""
+        cells = [f"{axis} {AXIS_NAMES[axis]}", score, range_text(doubt) or "none", f"{line:.2f}", word + settled, _coverage(found, axis)]
+        rows.append(f"| {' | '.join(cells)} |")
     return rows
 
 

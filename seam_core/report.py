@@ -15,6 +15,7 @@ from seam_core.axes.aftermath import Aftermath
 from seam_core.axes.efficacy import Efficacy
 from seam_core.axes.monotonicity import Monotonicity
 from seam_core.axes.signal import Signal
+from seam_core.doubt import Doubt, measure_doubt
 from seam_core.errors import UnreadableLogError
 from seam_core.gates import Budget, apply_gate, govern_budget
 from seam_core.records import HEALS
@@ -45,6 +46,7 @@ class Audit:
     alerts: tuple[str, ...]
     flags: tuple[str, ...]
     withheld: Mapping[str, list[str]]
+    doubt: Mapping[str, Doubt]
     fixtures: str
     digest: str
     scope: Scope
@@ -108,9 +110,15 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         counts = _counts(scope, parts[0])
         alerts = _alerts(resolved.settings, parts, tuple(require))
         flags = [*_flags(scope, parts, budget, counts), *resolved.notes]
-        return Audit(
-            window, resolved, *parts, budget, counts, alerts, tuple(flags), {}, store.workspace.fixtures_label, store.digest(), scope
+        doubt = measure_doubt(
+            scope,
+            dict(zip(AXES, (part.score for part in parts), strict=True)),
+            thresholds(resolved.settings),
+            missed=parts[0].fn,
+            floored=bool(parts[2].safety_regressions),
         )
+        label, digest = store.workspace.fixtures_label, store.digest()
+        return Audit(window, resolved, *parts, budget, counts, alerts, tuple(flags), {}, doubt, label, digest, scope)
 
 
 def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -132,6 +140,8 @@ def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str
         "min": found.minimum,
         "flags": list(found.flags),
         "withheld": dict(found.withheld),
+        "intervals": {axis: [one.interval.low, one.interval.high] if one.interval else None for axis, one in found.doubt.items()},
+        "verdicts": {axis: one.verdict for axis, one in found.doubt.items()},
         "counts": found.counts,
         "basis": {"fixtures": found.fixtures, "recurrence": s.recurrence_basis, "cycle_score": m.basis},
         "signal": _without(asdict(s), "n_signatures", "recurrence_basis"),

@@ -15,6 +15,7 @@ from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
 from pages.parts.memory import Past
 from seam_core import costs, escape, summary
+from seam_core.doubt import range_text, sentence, tag
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.views import cases
 from seam_core.window import Window
@@ -46,6 +47,7 @@ def _number_of(view: View, axis: str, before: Past | None) -> None:
         st.metric(f"{axis} {AXIS_NAMES[axis]}", strip.value(view, axis), width="content", **_change(view, axis, before))
         for state in strip.states(view, axis):
             st.badge(state, color="red" if summary.alarms(view.audit, axis) else "gray")
+    st.caption(escape.plain(sentence(view.audit.doubt[axis], thresholds(view.audit.settings)[axis])))
     covered = view.ask(summary.coverage).get(axis)
     if covered:
         st.caption(escape.plain(covered))
@@ -111,11 +113,16 @@ def numbers(past: list[Past]) -> list[dict[str, str | int]]:
         {
             "Window": one.window.label,
             "Heals scored": one.n_heals,
-            **{f"{axis} {AXIS_NAMES[axis]}": _number(one.scores[axis]) for axis in AXES},
+            **{name: cell for axis in AXES for name, cell in _cells(one, axis).items()},
             "Weakest": _number(one.minimum),
         }
         for one in reversed(past)
     ]
+
+
+def _cells(one: Past, axis: str) -> dict[str, str]:
+    name = f"{axis} {AXIS_NAMES[axis]}"
+    return {name: _number(one.scores[axis]), f"{axis} 95 % range": range_text(one.doubt[axis]) or "none"}
 
 
 def _number(value: float | None) -> str:
@@ -125,7 +132,13 @@ def _number(value: float | None) -> str:
 def _point(one: Past, axis: str, *, mark: str = "") -> windows.Point:
     value = one.scores.get(axis)
     said = f"{AXIS_NAMES[axis]} {value:.2f}" if value is not None else "not scored"
-    return windows.Point(_label(one.window), value, f"{one.window.label}<br>{said}, {count(one.n_heals, 'heal')}", mark)
+    doubt = one.doubt.get(axis)
+    settled = f"<br>95 % range {range_text(doubt)}, {tag(doubt)}" if doubt and doubt.interval else ""
+    hover = f"{one.window.label}<br>{said}, {count(one.n_heals, 'heal')}{settled}"
+    interval = doubt.interval if doubt else None
+    has_span = interval is not None and value is not None and interval.low <= value <= interval.high  # 0 by rule lies outside
+    span = (interval.low, interval.high) if interval and has_span else None
+    return windows.Point(_label(one.window), value, hover, mark, span)
 
 
 def _label(window: Window) -> str:

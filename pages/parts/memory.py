@@ -5,7 +5,7 @@ Keys are texts made once a run: hashing a window and its settings anew for every
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from plotly.graph_objects import Figure
 from seam_core import report
 from seam_core.baseline.copies import mend_copy
 from seam_core.baseline.desk import Desk
+from seam_core.doubt import Doubt
 from seam_core.ledger import ledger_file
 from seam_core.records import CERTIFIED_FILE
 from seam_core.report import Audit
@@ -76,6 +77,7 @@ class Past:
 
     window: Window
     scores: dict[str, float | None]
+    doubt: Mapping[str, Doubt]
     minimum: float | None
     n_heals: int
 
@@ -161,7 +163,7 @@ def _past_of(opened: Opened, audit: Audit, window: Window) -> Past:
 
 
 def _in_short(found: Audit) -> Past:
-    return Past(found.window, found.scores, found.minimum, found.counts["scored"])
+    return Past(found.window, found.scores, found.doubt, found.minimum, found.counts["scored"])
 
 
 def _close(opened: Opened) -> None:

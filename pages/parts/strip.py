@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import address
 from pages.parts.frame import View
 from seam_core import escape, summary
+from seam_core.doubt import range_text, tag
 from seam_core.report import AXES, thresholds
 from seam_core.words import AXIS_NAMES, count, named
 
@@ -22,6 +23,8 @@ def show(view: View) -> None:
                 score = "" if view.audit.scores[axis] is None else value(view, axis)  # "not scored" would be cut off there
                 address.link(PAGES[axis], f"**{axis} {AXIS_NAMES[axis]}** {score}".rstrip())
                 st.caption(escape.plain(state(view, axis)))
+                if settled := _settled(view, axis):
+                    st.caption(settled)
         due = notices(view)
         if due:
             with st.container(width=WIDTH, gap=None):
@@ -69,6 +72,12 @@ def state(view: View, axis: str) -> str:
     if view.audit.scores[axis] is None:
         return f"not scored: {view.audit.reasons[axis]}"
     return "; ".join(states(view, axis))
+
+
+def _settled(view: View, axis: str) -> str:
+    """The range and what it settles; nothing for an axis that is not scored."""
+    doubt = view.audit.doubt[axis]
+    return " · ".join(part for part in (range_text(doubt), tag(doubt)) if part)
 
 
 def states(view: View, axis: str) -> list[str]:

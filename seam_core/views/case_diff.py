@@ -5,7 +5,6 @@ The before of a heal is its snapshot, exactly as Aftermath scores it: its own be
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from seam_core.errors import SeamError
+from seam_core.intervals import mcnemar_p
 from seam_core.outcomes import unfold
 from seam_core.report import Audit
 from seam_core.views.case_runs import Run, find_run, runs_of
@@ -163,12 +163,6 @@ def run_diff(audit: Audit, before_id: str, after_id: str) -> Diff:
     return Diff(before, after, None, cases, counts, tuple(dict.fromkeys(sentences)), (*warnings, *_strangers(cases)))
 
 
-def exact_mcnemar(n_broke: int, n_fixed: int) -> float:
-    """Two-sided p of so uneven a split, or a worse one, if each changed case had broken or been fixed with even chances."""
-    n, low = n_broke + n_fixed, min(n_broke, n_fixed)
-    return min(1.0, float(2 * sum(math.comb(n, k) for k in range(low + 1)) / 2**n))
-
-
 def _cases(rows: Iterable[tuple[Any, ...]], runs: dict[int, Run], after: Run) -> tuple[ComparedCase, ...]:
     found = []
     for case_id, was, now, before_row, is_safety, is_known, component, question in rows:
@@ -201,7 +195,7 @@ def _direction(counts: dict[str, int]) -> list[str]:
     said = f"{broke:,} broke and {fixed:,} {'was' if fixed == 1 else 'were'} fixed, of {count(n, 'case')} in both"
     if broke + fixed < FEW_FLIPS:
         return [f"{said}: too few changes to tell a direction from chance."]
-    p = exact_mcnemar(broke, fixed)
+    p = mcnemar_p(fixed, broke)
     how = "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
     return [f"{said}. By chance alone, {'a split so uneven is unlikely' if p < 0.05 else 'such a split is common'} (exact McNemar, {how})."]
 

@@ -20,6 +20,7 @@ class Point:
     score: float | None
     hover: str
     mark: str = ""
+    span: tuple[float, float] | None = None  # its 95 % range
 
 
 def score_history(points: Sequence[Point], *, line: float) -> go.Figure:
@@ -34,11 +35,19 @@ def score_history(points: Sequence[Point], *, line: float) -> go.Figure:
         marker={"size": 8, "color": [VERMILION if one else BLUE for one in low], "symbol": ["x" if one else "circle" for one in low]},
         text=[point.hover for point in points],
         hovertemplate="%{text}<extra></extra>",
+        error_y=_whiskers(points),
         cliponaxis=False,
     )
     draw_threshold(figure, line)
     _lay_out(figure, height=SMALL, ticks=[0, line, 1] if line <= 1 - TICKS_APART else [0, line], n_labels=len(points))
     return figure
+
+
+def _whiskers(points: Sequence[Point]) -> dict[str, object]:
+    """The 95 % range of each window, drawn from its score up and down; none where there is no range."""
+    ends = [(point.score, *point.span) if point.score is not None and point.span else (0.0, 0.0, 0.0) for point in points]
+    up, down = [max(0.0, high - score) for score, _, high in ends], [max(0.0, score - low) for score, low, _ in ends]
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1, "width": 3, "color": BLUE}
 
 
 def weakest_history(points: Sequence[Point]) -> go.Figure:

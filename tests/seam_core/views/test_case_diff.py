@@ -2,7 +2,7 @@
 
 import pytest
 
-from seam_core.views.case_diff import NotComparedError, exact_mcnemar, heal_diff, run_diff
+from seam_core.views.case_diff import NotComparedError, heal_diff, run_diff
 from seam_core.views.case_runs import NoSuchRunError, default_pair
 from seam_core.views.cases import worst_heals
 from seam_core.views.filters import Filters
@@ -103,13 +103,6 @@ def test_hashes_of_grader_and_agent_speak_against_a_comparison(tmp_path):
             "The two runs name different graders: a changed outcome may be the grader's doing.",
             "Both runs name the same state of the agent: what differs is noise.",
         )
-
-
-@pytest.mark.parametrize(
-    ("broke", "fixed", "p"), [(1, 0, 1.0), (3, 0, 0.25), (5, 0, 0.0625), (6, 0, 0.03125), (8, 1, 0.0390625), (0, 0, 1.0)]
-)
-def test_mcnemar_is_exact_and_the_same_both_ways(broke, fixed, p):
-    assert exact_mcnemar(broke, fixed) == exact_mcnemar(fixed, broke) == p
 
 
 def test_many_changes_are_held_against_chance(tmp_path):

@@ -1,0 +1,148 @@
+"""How sure the four scores of a window are: the range of each, what it settles, and what would settle it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from seam_core.axes.monotonicity import loop_score
+from seam_core.intervals import (
+    LOOPS_MAX,
+    LOOPS_MIN,
+    SIGNATURES_MIN,
+    TOLERANCE,
+    TOO_CLOSE,
+    Cells,
+    Interval,
+    Verdict,
+    clustered,
+    loops_needed,
+    signal_below,
+    signal_range,
+    verdict_of,
+)
+from seam_core.scope import Scope
+from seam_core.words import capital, count
+
+ROUNDING = 1e-6  # hundredths that are off by less than this are whole
+SCALE = 10**12  # sums of whole numbers are the same in any order
+
+EFFICACY = "select sum(round(e_heal * $scale)::hugeint)::double / $scale, count(*) from efficacy_rows group by loop_id order by loop_id"
+AFTERMATH = """
+select sum(round(a_heal * $scale)::hugeint)::double / $scale, count(*)
+from aftermath_rows join window_heals using (heal_id)
+group by loop_id order by loop_id
+"""
+LOOPS = "select extra_dips, returned + idle, capped from loop_rows where basis is not null order by loop_id"
+
+CELLS = """
+select count(*) filter (is_real and not recurred), count(*) filter (is_real and recurred),
+       count(*) filter (not is_real and not recurred), count(*) filter (not is_real and recurred),
+       count(*) filter (is_real is null and not recurred), count(*) filter (is_real is null and recurred)
+from signal_rows
+"""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One axis: its range, None with a reason; what that settles, None for an axis that is not scored; loops that would settle it."""
+
+    interval: Interval | None
+    reason: str
+    verdict: Verdict | None
+    needed: int | None = None
+    below: float | None = None  # Signal: how probable it is that S is below its line
+
+
+UNSCORED = Doubt(None, "not scored", None)
+TAGS: dict[Verdict, str] = {"confirmed": "confirmed", "clear": "clear", "not enough": "not enough heals to tell"}
+
+
+def measure_doubt(
+    scope: Scope, scores: Mapping[str, float | None], lines: Mapping[str, float], *, missed: int | None, floored: bool
+) -> dict[str, Doubt]:
+    """Axis → how sure its score is.
+
+    missed: failures that no heal targeted, None without a failure log. floored: a safety case regressed, so that A is 0 by rule and not by
+    estimate; its range is then that of the mean without the rule.
+    """
+    loops = [(loop_score(dips, revisits, capped=capped), 1) for dips, revisits, capped in scope.query(LOOPS)]
+    found = {
+        "S": _signal(scope, lines["S"], missed),
+        "E": _mean(scope.query(EFFICACY, scale=SCALE), lines["E"]),
+        "A": _mean(scope.query(AFTERMATH, scale=SCALE), lines["A"], confirmed=floored),
+        "M": _mean(loops, lines["M"]),
+    }
+    return {axis: doubt if scores[axis] is not None else UNSCORED for axis, doubt in found.items()}
+
+
+def _mean(loops: list[tuple[float, int]], line: float, *, confirmed: bool = False) -> Doubt:
+    interval = clustered(loops)
+    verdict = "confirmed" if confirmed else verdict_of(interval, line)
+    if interval is None:
+        return Doubt(None, f"{count(len(loops), 'loop')}: too few for a range, which takes {LOOPS_MIN}", verdict)
+    return Doubt(interval, "", verdict, loops_needed(interval, line) if verdict == "not enough" else None)
+
+
+def _signal(scope: Scope, line: float, missed: int | None) -> Doubt:
+    real, real_recurred, false, false_recurred, unlabelled, unlabelled_recurred = scope.one(CELLS)
+    cells = Cells(real, real_recurred, false, false_recurred, missed, unlabelled, unlabelled_recurred)
+    seed = _seed(scope)
+    interval = signal_range(cells, seed=seed)
+    if interval is None:
+        n = sum((real, real_recurred, false, false_recurred, missed or 0, unlabelled, unlabelled_recurred))
+        return Doubt(None, f"{count(n, 'failure signature')}: too few for a range, which takes {SIGNATURES_MIN}", "not enough")
+    return Doubt(interval, "", verdict_of(interval, line), below=signal_below(cells, line, seed=seed))
+
+
+def _seed(scope: Scope) -> int:
+    """The same for the same window."""
+    window = scope.window
+    start = window.start.isoformat() if window.start else "the first heal"
+    return int.from_bytes(sha256(f"{start} .. {window.end.isoformat()}".encode()).digest()[:4], "big")
+
+
+def range_text(doubt: Doubt) -> str:
+    """The range with two decimals, rounded outwards; empty where there is none."""
+    if doubt.interval is None:
+        return ""
+    low, high = math.floor(doubt.interval.low * 100 + ROUNDING) / 100, math.ceil(doubt.interval.high * 100 - ROUNDING) / 100
+    return f"{low:.2f}–{high:.2f}"
+
+
+def tag(doubt: Doubt) -> str:
+    """What the range settles, in words; empty for an axis that is not scored."""
+    return TAGS[doubt.verdict] if doubt.verdict else ""
+
+
+def sentence(doubt: Doubt, line: float) -> str:
+    """The range, what it settles, and what would settle it; why there is none; empty for an axis that is not scored."""
+    if doubt.verdict is None:
+        return ""
+    if doubt.interval is None:
+        settled = "below its line by rule" if doubt.verdict == "confirmed" else TAGS[doubt.verdict]
+        return f"{capital(doubt.reason)}: {settled}."
+    parts = [f"95 % range {range_text(doubt)}", _settled(doubt, line)]
+    if doubt.interval.dominant:
+        parts.append(f"one loop holds {doubt.interval.dominant:.0%} of the heals")
+    return f"{'; '.join(parts)}."
+
+
+def _settled(doubt: Doubt, line: float) -> str:
+    assert doubt.interval is not None
+    if doubt.verdict == "clear":
+        return f"all of it at or above {line:.2f}: clear"
+    if doubt.interval.high < line - TOLERANCE:
+        return f"all of it below {line:.2f}: confirmed"
+    if doubt.verdict == "confirmed":
+        return "a safety case regressed, so the score is 0 by rule; the range is that of the mean without the rule"
+    if doubt.below is not None:
+        return f"it crosses {line:.2f} (a chance of {doubt.below:.0%} to be below): not enough heals to tell"
+    crosses = f"it crosses {line:.2f}: not enough heals to tell"
+    if doubt.needed:
+        return f"{crosses}; at this spread about {doubt.needed:,} loops would"
+    if abs(doubt.interval.center - line) < TOO_CLOSE:
+        return f"{crosses}; the score is too close to the line for any realistic number of loops"
+    return f"{crosses}; at this spread more than {LOOPS_MAX} loops would be needed"
