@@ -33,7 +33,14 @@ def _vector(found: Audit) -> list[str]:
         score = "not scored" if value is None else f"{value:.2f}"
         doubt = found.doubt[axis]
         settled = f", {tag(doubt)}" if doubt.verdict else ""
-        cells = [f"{axis} {AXIS_NAMES[axis]}", score, range_text(doubt) or "none", f"{line:.2f}", word + settled, _coverage(found, axis)]
+        cells = [
+            f"{axis} {AXIS_NAMES[axis]}",
+            score,
+            range_text(doubt) or "none",
+            f"{line:.2f}",
+            f"{word}{settled}",
+            _coverage(found, axis),
+        ]
         rows.append(f"| {' | '.join(cells)} |")
     return rows
 
