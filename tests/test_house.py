@@ -46,7 +46,7 @@ def test_the_core_imports_nothing_heavy(core_modules, name):
 
 
 def test_a_report_loads_nothing_heavy_either(tmp_path):
-    """Some libraries are imported when they are first used: DuckDB would take pandas along. Ranges take scipy.special, and with it numpy."""
+    """Some libraries are imported when first used: DuckDB would take pandas along. Ranges take scipy.special, and numpy with it."""
     run = f"""
 import io, sys, contextlib
 from seam_core.cli import main
