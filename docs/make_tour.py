@@ -38,7 +38,7 @@ STOPS = (
     Stop("efficacy", "/efficacy", "The truth gap over time", 1400),
     Stop("aftermath", "/aftermath", "What one heal broke", 1500),
     Stop("monotonicity", "/monotonicity", "Loops, worst first", 1100),
-    Stop("recertify", "/recertify?case=safe_05", "What will be written", 2350),
+    Stop("recertify", "/recertify?group=08113045bd7f&case=safe_05", "What will be written", 3450),
     Stop("gates", "/gates", "Stopped by the boundary gate", 1300),
     Stop("data", "/data", "Files", 900),
     Stop("settings", "/settings", "Settings", 1100),

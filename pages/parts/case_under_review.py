@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, deciding, surface_cases
+from pages.parts import address, drafts, surface_cases
 from pages.parts.deciding import Deciding
 from seam_core import escape
 from seam_core.baseline.drafts import Draft
@@ -85,7 +85,7 @@ def _side(heading: str, side: Side | None, passed: bool | None) -> None:  # noqa
 
 
 def _reason(desk: Deciding, run_id: str, draft: Draft, case: DifferingCase) -> None:
-    key = deciding.box(f"why {case.case_id}", run_id)
+    key = drafts.box(f"why {case.case_id}", run_id)
     st.text_area(
         "Why this safety case, of all, may change",
         value=draft.safety_reasons.get(case.case_id, ""),
@@ -93,7 +93,7 @@ def _reason(desk: Deciding, run_id: str, draft: Draft, case: DifferingCase) -> N
         height=68,
         max_chars=COMMENT_MAX,
         disabled=not desk.can_write,
-        on_change=lambda: deciding.keep(desk, run_id, lambda kept: baseline_agenda.explain(kept, case.case_id, deciding.typed(key))),
+        on_change=lambda: drafts.keep(desk, run_id, lambda kept: baseline_agenda.explain(kept, case.case_id, drafts.typed(key))),
     )
 
 
@@ -111,17 +111,17 @@ def _verdict(desk: Deciding, found: Agenda, draft: Draft, case: DifferingCase) -
             )
         following = baseline_agenda.next_open(found, draft, case)
         st.button("Next one still left", key=f"next {case.case_id}", on_click=_open, args=(found, following), disabled=following is None)
-    deciding.complain(case.case_id)
+    drafts.complain(case.case_id)
     st.caption(f"Your choice: {WORDS[mine] or 'left for later'}.")
 
 
 def _accept_safety(desk: Deciding, run_id: str, case_id: str) -> None:
     """Accept one safety case, with the reason that stands in its box."""
-    reason = deciding.typed(deciding.box(f"why {case_id}", run_id))
+    reason = drafts.typed(drafts.box(f"why {case_id}", run_id))
     if not reason.strip():
-        deciding.refuse(case_id, f"{cut(case_id)} is a safety case: write why it may change, then accept it. Nothing was changed.")
+        drafts.refuse(case_id, f"{cut(case_id)} is a safety case: write why it may change, then accept it. Nothing was changed.")
         return
-    deciding.keep(desk, run_id, lambda draft: baseline_agenda.accept_safety(draft, case_id, reason), place=case_id)
+    drafts.keep(desk, run_id, lambda draft: baseline_agenda.accept_safety(draft, case_id, reason), place=case_id)
 
 
 def _open(found: Agenda, case_id: str | None) -> None:
@@ -133,7 +133,7 @@ def _open(found: Agenda, case_id: str | None) -> None:
 
 def choose(desk: Deciding, run_id: str, case_ids: tuple[str, ...], chosen: Choice, place: str) -> None:
     """A callback: one choice for some cases. `place`: where it is said why it was not taken."""
-    deciding.keep(desk, run_id, lambda draft: baseline_agenda.choose(draft, case_ids, chosen), place=place)
+    drafts.keep(desk, run_id, lambda draft: baseline_agenda.choose(draft, case_ids, chosen), place=place)
 
 
 def word(passed: bool | None) -> str:  # noqa: FBT001 -- an outcome

@@ -8,8 +8,9 @@ from uuid import uuid4
 import streamlit as st
 from msgspec.structs import replace
 
-from pages.parts import deciding, identity, tables
-from pages.parts.deciding import Asked, Deciding
+from pages.parts import confirming, drafts, identity, tables
+from pages.parts.confirming import Asked
+from pages.parts.deciding import Deciding
 from seam_core import escape
 from seam_core.baseline.drafts import Draft
 from seam_core.baseline.submission import Submission, Written
@@ -37,7 +38,7 @@ def show(desk: Deciding, found: Agenda, draft: Draft, against: Against) -> None:
         if st.button(label, key="certify", type="primary", disabled=not is_ready):
             _ask(desk, found, run_id)
         if draft.accepted or draft.rejected:
-            st.button("Forget my choices", on_click=deciding.forget, args=(desk, run_id))
+            st.button("Forget my choices", on_click=drafts.forget, args=(desk, run_id))
     if against.regressed:
         st.caption("A newer run shows a new safety regression: this one cannot be certified.")
     why_not(desk)
@@ -51,7 +52,7 @@ def why_not(desk: Deciding) -> None:
 
 def reason_box(desk: Deciding, run_id: str, draft: Draft, label: str) -> None:
     """The reason for the decision, part of the draft."""
-    key = deciding.box("reason", run_id)
+    key = drafts.box("reason", run_id)
     st.text_area(
         label,
         value=draft.reason,
@@ -59,7 +60,7 @@ def reason_box(desk: Deciding, run_id: str, draft: Draft, label: str) -> None:
         max_chars=COMMENT_MAX,
         height=90,
         disabled=not desk.can_write,
-        on_change=lambda: deciding.keep(desk, run_id, lambda kept: replace(kept, reason=deciding.typed(key))),
+        on_change=lambda: drafts.keep(desk, run_id, lambda kept: replace(kept, reason=drafts.typed(key))),
     )
 
 
@@ -73,7 +74,7 @@ def _safety(outlook: Outlook) -> None:
 
 def _ask(desk: Deciding, found: Agenda, run_id: str) -> None:
     """Open the dialog on what is chosen now; or say what is still missing."""
-    draft = deciding.draft(desk, run_id)
+    draft = drafts.load(desk, run_id)
     outlook = baseline_agenda.outlook(found, draft, line=desk.view.audit.settings.drift_max)
     if outlook.faults:
         for fault in outlook.faults:
@@ -81,7 +82,7 @@ def _ask(desk: Deciding, found: Agenda, run_id: str) -> None:
         return
     sent = baseline_agenda.submission(found, draft, key=uuid4().hex)  # one key for one dialog, however often it is sent
     because = [f"{cut(case.case_id)}, a safety case, may change: {reason}" for case, reason in outlook.safety]
-    deciding.confirm(
+    confirming.ask(
         Asked(
             desk.folder,
             (*outlook.sentences, *because, f"Digest {found.review.digest}"),
@@ -89,7 +90,7 @@ def _ask(desk: Deciding, found: Agenda, run_id: str) -> None:
             f"version {outlook.version}",
             lambda actor: _certify(desk, sent, actor),
             written,
-            lambda: deciding.forget(desk, run_id),
+            lambda: drafts.forget(desk, run_id),
         )
     )
 

@@ -6,8 +6,9 @@ from uuid import uuid4
 
 import streamlit as st
 
-from pages.parts import address, certifying, choice, deciding, identity, recertify, tables
-from pages.parts.deciding import Asked, Deciding
+from pages.parts import address, certifying, choice, confirming, deciding, drafts, identity, recertify, tables
+from pages.parts.confirming import Asked
+from pages.parts.deciding import Deciding
 from pages.parts.frame import View
 from seam_core import escape
 from seam_core.baseline.bundle import rollback_folder
@@ -72,7 +73,7 @@ def _plan(plan: Plan) -> None:
 
 def _write(desk: Deciding, found: Agenda, plan: Plan) -> None:
     run_id = found.review.run.run_id
-    draft = deciding.draft(desk, run_id)
+    draft = drafts.load(desk, run_id)
     root = rollback_folder(desk.folder, "").parent
     what = "A proposal to roll back" if desk.needs_two else "A rollback"
     folder = "once another reviewer approves, a new folder" if desk.needs_two else "a new folder"
@@ -86,7 +87,7 @@ def _write(desk: Deciding, found: Agenda, plan: Plan) -> None:
 
 def _ask(desk: Deciding, found: Agenda, plan: Plan) -> None:
     review = found.review
-    reason = deciding.draft(desk, review.run.run_id).reason.strip()
+    reason = drafts.load(desk, review.run.run_id).reason.strip()
     if not reason:
         st.error("Say why in a sentence.")
         return
@@ -98,8 +99,8 @@ def _ask(desk: Deciding, found: Agenda, plan: Plan) -> None:
     def write(actor: Actor) -> Written:
         return desk.desk.roll_back(sent, heal_id=plan.heal_id, place=place, actor=actor, check=identity.may_certify_now)
 
-    forget = lambda: deciding.forget(desk, sent.run_id)  # noqa: E731
-    deciding.confirm(Asked(desk.folder, (*sentences, f"Digest {review.digest}"), reason, WORDS, write, written, forget))
+    forget = lambda: drafts.forget(desk, sent.run_id)  # noqa: E731
+    confirming.ask(Asked(desk.folder, (*sentences, f"Digest {review.digest}"), reason, WORDS, write, written, forget))
 
 
 def written(found: Written) -> str:

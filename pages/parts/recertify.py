@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from pages.parts import address, aftermath, certifying, choice, deciding, memory, recertify_cases, second_person
+from pages.parts import address, aftermath, certifying, choice, deciding, drafts, memory, recertify_cases, second_person
 from pages.parts.deciding import Deciding
 from pages.parts.figures import aftermath as figures
 from pages.parts.figures.style import NO_BAR
@@ -120,7 +120,7 @@ def _work(view: View, run_id: str) -> None:
 def _decide(view: View, run_id: str) -> None:
     desk = deciding.gather(view)
     found = desk.ask(baseline_agenda.agenda, run_id)
-    draft = deciding.draft(desk, run_id)
+    draft = drafts.load(desk, run_id)
     runs = view.ask(baseline_runs.full_runs)
     _choose_run(runs, run_id)
     st.text(escape.visible(in_short(found.review)))
@@ -129,6 +129,7 @@ def _decide(view: View, run_id: str) -> None:
     against = desk.ask(baseline_runs.against, run_id)
     second_person.show(desk, run_id)
     _newer(desk, found, draft, against, runs)
+    _elsewhere(desk, run_id, draft, runs)
     recertify_cases.show(desk, found, draft, against)
     certifying.show(desk, found, draft, against)
 
@@ -182,14 +183,28 @@ def _newer(desk: Deciding, found: Agenda, draft: Draft, against: Against, runs: 
                 st.button("Review it, and take my choices along", on_click=_move, args=(desk, run_id, newest, True))
 
 
+def _elsewhere(desk: Deciding, run_id: str, draft: Draft, runs: tuple[FullRun, ...]) -> None:
+    """Choices that this person made about another run, where there are none about this one yet: a later run took its place meanwhile."""
+    if draft.accepted or draft.rejected:
+        return
+    known = {one.run_id for one in runs}
+    other = next((one for one in drafts.others(desk, run_id) if one in known), None)
+    if other is None:
+        return
+    st.info(escape.plain(f"You have choices about run {cut(other)} that were not sent."))
+    with st.container(horizontal=True):
+        st.button("Go on with that run", on_click=_move, args=(desk, other, other, False))
+        st.button("Take them along to this one", on_click=_move, args=(desk, other, run_id, True))
+
+
 def _leave(desk: Deciding, run_id: str, case_ids: tuple[str, ...]) -> None:
-    deciding.keep(desk, run_id, lambda draft: baseline_agenda.choose(draft, case_ids, "left"))
+    drafts.keep(desk, run_id, lambda draft: baseline_agenda.choose(draft, case_ids, "left"))
 
 
 def _move(desk: Deciding, run_id: str, to: str, takes_choices: bool) -> None:  # noqa: FBT001 -- a callback's argument
     if takes_choices:
         old, new = (desk.ask(baseline_agenda.agenda, one) for one in (run_id, to))
-        taken = baseline_agenda.carried(deciding.draft(desk, run_id), old, new)
-        deciding.keep(desk, to, lambda _: taken)
+        taken = baseline_agenda.carried(drafts.load(desk, run_id), old, new)
+        drafts.keep(desk, to, lambda _: taken)
     for name, value in (("run", to), ("case", None), ("group", None)):
         address.put(name, value)

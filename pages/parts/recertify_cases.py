@@ -10,13 +10,13 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, case_under_review, choice, deciding, tables
+from pages.parts import address, case_under_review, choice, drafts, tables
 from pages.parts.case_under_review import EVERY, HEALS_LINKED, VERBS, WORDS
 from pages.parts.deciding import Deciding
 from seam_core import escape
 from seam_core.baseline.drafts import Draft
 from seam_core.baseline.reviewing import DifferingCase
-from seam_core.views import baseline_agenda
+from seam_core.views import baseline_agenda, baseline_rows
 from seam_core.views.baseline_agenda import Agenda, Choice, Group, Wanted
 from seam_core.views.baseline_runs import Against
 from seam_core.words import count, cut
@@ -124,7 +124,7 @@ def _table(
     note: str | None,
     ticks: bool = True,
 ) -> list[Any]:
-    known = desk.ask(baseline_agenda.case_rows, found.review.run.run_id)
+    known = desk.ask(baseline_rows.case_rows, found.review.run.run_id)
     words = {case_id: WORDS[chosen] for chosen, ids in (("accepted", draft.accepted), ("rejected", draft.rejected)) for case_id in ids}
     newer = dict.fromkeys(against.moved, "another")
     rows = [{**known[one], "choice": words.get(one, ""), "newer": newer.get(one, "")} for one in (case.case_id for case in cases)]
@@ -162,7 +162,7 @@ def _many(desk: Deciding, found: Agenda, ticked: tuple[str, ...], group: Group |
             _button(desk, found, f"{VERBS['left']} all {len(every):,} of {whose}", every, "left")
         if any(address.get(one) for one in ("open", "worse", "component", "cases_with")):
             st.caption("The lower buttons act on all that they name, whatever the filters show.")
-    deciding.complain("many")
+    drafts.complain("many")
 
 
 def _button(desk: Deciding, found: Agenda, label: str, case_ids: tuple[str, ...], chosen: Choice) -> None:
@@ -199,7 +199,7 @@ def _safety(desk: Deciding, found: Agenda, draft: Draft, wanted: Wanted, against
 
 def _first(desk: Deciding, found: Agenda) -> None:
     """What a first baseline would hold: the whole run, failing cases first."""
-    rows = desk.ask(baseline_agenda.first_rows, found.review.run.run_id)
+    rows = desk.ask(baseline_rows.first_rows, found.review.run.run_id)
     columns = {"case_id": "Case", "now": "Would be certified as", "safety": "Safety"}
     failing = [row["case_id"] for row in rows if row["safety"] and row["now"] == "fail"]
     if failing:

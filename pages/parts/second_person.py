@@ -6,8 +6,9 @@ from uuid import uuid4
 
 import streamlit as st
 
-from pages.parts import address, baseline_history, deciding, going_back, identity
-from pages.parts.deciding import Asked, Deciding
+from pages.parts import address, baseline_history, confirming, drafts, going_back, identity
+from pages.parts.confirming import Asked
+from pages.parts.deciding import Deciding
 from seam_core import escape
 from seam_core.baseline.approvals import Pending
 from seam_core.baseline.bundle import rollback_folder
@@ -39,10 +40,10 @@ def show(desk: Deciding, run_id: str) -> None:
         if not is_mine:
             is_ready = desk.can_write and not pending.lapsed
             if st.button("Approve …", key=f"approve {pending.seq}", type="primary", disabled=not is_ready):
-                _ask(desk, pending, deciding.typed(key), "approve")
+                _ask(desk, pending, drafts.typed(key), "approve")
         label = "Take it back …" if is_mine else "Veto …"
         if st.button(label, key=f"veto {pending.seq}", disabled=not desk.can_write):
-            _ask(desk, pending, deciding.typed(key), "veto")
+            _ask(desk, pending, drafts.typed(key), "veto")
 
 
 def _ask(desk: Deciding, pending: Pending, reason: str, words: str) -> None:
@@ -61,4 +62,4 @@ def _ask(desk: Deciding, pending: Pending, reason: str, words: str) -> None:
             return desk.desk.veto(pending.seq, **options)
         return desk.desk.approve(pending.seq, place=rollback_folder(desk.folder, once), **options)
 
-    deciding.confirm(Asked(desk.folder, sentences, reason.strip(), words, write, going_back.written, lambda: None))
+    confirming.ask(Asked(desk.folder, sentences, reason.strip(), words, write, going_back.written, lambda: None))

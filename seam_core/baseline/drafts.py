@@ -63,6 +63,14 @@ class Drafts:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise DraftError(f"{self.path}: your draft on this run cannot be read ({error}); choose anew") from None
 
+    def runs(self, actor: Actor) -> tuple[str, ...]:
+        """The runs about which a person chose something, the last one first.  Raises DraftError."""
+        if not self.path.exists():
+            return ()
+        with self._open(mode="ro") as con:
+            found = con.execute("select run_id from drafts where person = ? order by number desc", (actor.key,)).fetchall()
+        return tuple(run_id for (run_id,) in found)
+
     def put(self, actor: Actor, run_id: str, draft: Draft) -> None:
         """Keep what a person chose, in place of what they had.  Raises DraftError, and what was kept before is still there."""
         body = msgspec.json.encode(draft, order="deterministic")

@@ -12,8 +12,7 @@ from playwright.sync_api import expect
 
 from seam_core.baseline.drafts import Drafts
 from seam_core.ledger import Ledger, Local, local_actor
-from tests.browser.conftest import PATIENCE, serving
-from tests.browser.test_every_page import axe_findings
+from tests.browser.conftest import PATIENCE, axe_findings, serving
 from tests.seam_core.baselines import RUNS, add_runs, opened_desk, outcomes, sent, world
 from tests.seam_core.workspaces import run
 

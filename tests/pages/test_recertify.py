@@ -184,6 +184,18 @@ def test_a_newer_run_is_announced_and_the_choices_that_it_contradicts_are_left_a
     assert app.query_params["run"] in ("n5", ["n5"])
 
 
+def test_choices_about_an_older_run_are_offered_when_a_newer_one_took_its_place(show, folder):
+    """c1 passes again in n5, so that only c2 has the outcomes about which something was chosen."""
+    Drafts(folder / "decisions.sqlite").put(local_actor(), "n4", Draft(accepted=frozenset({"c0", "c1", "c2"}), reason="looked"))
+    add_runs(folder, run("n5", "nightly", 5.5, outcomes("c0", "c2", "c3")))
+    app = show()
+    assert "You have choices about run n4 that were not sent." in said(app)
+    button(app, "Take them along to this one").click().run()
+    assert Drafts(folder / "decisions.sqlite").get(local_actor(), "n5") == Draft(accepted=frozenset({"c2"}), reason="looked")
+    assert "that were not sent" not in said(app)
+    button(show(run="n5", case="c3"), "Leave this case")
+
+
 def test_a_new_safety_regression_in_a_newer_run_stops_the_certification(tmp_path, monkeypatch):
     folder = world(tmp_path / "agent")
     add_runs(folder, run("s5", "after", 5.5, {"c0": False}, "h4"))

@@ -22,6 +22,14 @@ def test_a_draft_is_there_again_for_the_same_person_and_run_only(drafts, tmp_pat
     assert again.get(ANA, "n5") == again.get(BEN, "n4") == Draft()
 
 
+def test_the_runs_that_a_person_chose_something_about_are_named_last_one_first(drafts):
+    assert drafts.runs(ANA) == ()
+    for run_id in ("n4", "n5", "n4"):
+        drafts.put(ANA, run_id, CHOSEN)
+    drafts.put(BEN, "n6", CHOSEN)
+    assert drafts.runs(ANA) == ("n4", "n5")
+
+
 def test_a_later_draft_takes_the_place_of_the_earlier_and_one_that_was_sent_is_gone(drafts):
     drafts.put(ANA, "n4", CHOSEN)
     drafts.put(ANA, "n4", Draft(reason="changed my mind"))

@@ -3,7 +3,7 @@
 import pytest
 
 from seam_core.baseline.drafts import Draft
-from seam_core.views import baseline_agenda
+from seam_core.views import baseline_agenda, baseline_rows
 from seam_core.views.baseline_agenda import Tally, Wanted
 from tests.seam_core.baselines import ALL, RUNS, SURFACE, opened_desk, outcomes, sent, world
 from tests.seam_core.ledgers import ANA
@@ -37,7 +37,7 @@ def test_cases_stand_under_the_heals_that_changed_them_newest_first(found):
     ]
     assert [found.group(group.key) for group in found.groups] == list(found.groups)
     assert found.group("nonsense") is None
-    assert [baseline_agenda.since(found, found.cases[case]) for case in ("c0", "c1")] == ["one of 2 heals", "h1"]
+    assert [baseline_rows.since(found, found.cases[case]) for case in ("c0", "c1")] == ["one of 2 heals", "h1"]
 
 
 def test_a_choice_replaces_the_one_before_and_touches_no_other_case():
@@ -123,7 +123,7 @@ def test_a_first_baseline_takes_the_whole_run_and_shows_what_fails_first(tmp_pat
     (folder / "certified.json").unlink()
     with opened_desk(folder) as desk:
         found = baseline_agenda.agenda(desk, None)
-        rows = baseline_agenda.first_rows(desk, "n4")
+        rows = baseline_rows.first_rows(desk, "n4")
         assert desk.certify(sent(desk), actor=ANA).row.decision.version == 1
     assert baseline_agenda.outlook(found, Draft(), line=0.2).sentences == (
         "Version 1 of the baseline: all 10 cases as run n4 has them (6 pass, 4 fail).",
@@ -139,4 +139,4 @@ def test_a_case_that_the_baseline_does_not_know_counts_as_drift_only_once_it_is_
         found = baseline_agenda.agenda(desk, None)
     outlook = baseline_agenda.outlook(found, Draft(accepted=frozenset({"c9"}), reason="new"), line=0.5)
     assert outlook.sentences[1] == "Drift of this run: from 3 of 9 (33 %) to 3 of 10 (30 %)."
-    assert baseline_agenda.since(found, found.cases["c9"]) == "new"
+    assert baseline_rows.since(found, found.cases["c9"]) == "new"
