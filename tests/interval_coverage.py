@@ -4,6 +4,7 @@ python -m tests.interval_coverage
 """
 
 import math
+import sys
 
 import numpy as np
 
@@ -102,4 +103,4 @@ def table():
 
 
 if __name__ == "__main__":
-    print("\n".join(table()))
+    sys.stdout.write("\n".join(table()) + "\n")
