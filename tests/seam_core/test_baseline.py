@@ -667,16 +667,17 @@ with opened_desk(Path(sys.argv[1]), clock=lambda: datetime.now(UTC)) as desk:
 def kill_at_random(folder, times, seed):
     """Kill somebody who certifies `times` times: what was acknowledged is there, and after a repair both records agree."""
     moments = random.Random(seed)
-    results = {f"c{number}": number % 2 == 0 for number in range(2_000)}
+    results = {f"c{number}": number % 2 == 0 for number in range(1_000)}
     run_of_all = run("n5", "nightly", 5.5, results)
-    write(folder, heal_events=HEALS, suite_runs=[run_of_all], surface=cases(2_000), certified={"c0": "pass"})
+    write(folder, heal_events=HEALS, suite_runs=[run_of_all], surface=cases(1_000), certified={"c0": "pass"})
     acknowledged = []
     for _ in range(times):
         writer = started(CERTIFY_ON_AND_ON, folder)
         assert writer.stdout.readline().strip() == "ready"
-        time.sleep(moments.random() * 0.5)
+        seen = "".join(writer.stdout.readline() for _ in range(moments.randrange(3)))  # so many are through, however busy the machine is
+        time.sleep(moments.random() * 0.2)
         writer.send_signal(signal.SIGKILL)
-        acknowledged += [line.strip() for line in writer.stdout.read().splitlines() if len(line.strip()) == 64]
+        acknowledged += [line.strip() for line in (seen + writer.stdout.read()).splitlines() if len(line.strip()) == 64]
         writer.wait()
         with opened_desk(folder) as desk:
             assert desk.status().copy.state in ("in step", "stale", "the only record")
@@ -691,9 +692,9 @@ def kill_at_random(folder, times, seed):
 
 
 def test_somebody_killed_while_certifying_leaves_ledger_and_copy_in_agreement(tmp_path):
-    assert kill_at_random(tmp_path / "agent", 20, seed=1) >= 5
+    assert kill_at_random(tmp_path / "agent", 20, seed=1) >= 10
 
 
 @pytest.mark.soak
 def test_somebody_killed_two_hundred_times_while_certifying_leaves_both_in_agreement(tmp_path):
-    assert kill_at_random(tmp_path / "agent", 200, seed=2) >= 20
+    assert kill_at_random(tmp_path / "agent", 200, seed=2) >= 100
