@@ -98,6 +98,14 @@ def measure_contamination(scope: Scope, gate: Gate) -> Contamination:
     return Contamination(n_bad / len(exam.grams), None, len(exam.grams), n_bad, n_first)
 
 
+def keep_changes(scope: Scope, gate: Gate) -> None:
+    """Keep ``changes``: the texts of the window, and the newest one before it on each of their targets that the gate did not stop."""
+    while True:
+        scope.keep("changes", CHANGES)
+        if not gate.stop("select row from changes where not in_window"):
+            break
+
+
 def build_exam(cases: Iterable[tuple[str, str]], *, n: int) -> Exam:
     """The exam of (case id, text) pairs: the n-grams of each testable case, stock phrases left out."""
     texts = dict(cases)
@@ -143,10 +151,7 @@ def added_lines(before: set[str] | None, after: list[str]) -> list[list[str]]:
 
 def _changed_lines(scope: Scope, gate: Gate) -> Iterator[tuple[str, set[str] | None, list[str], set[str]]]:
     """(heal_id, the lines its target had before, its lines, the same as a set) of every heal of the window that carries a text."""
-    while True:
-        scope.keep("changes", CHANGES)
-        if not gate.stop("select row from changes where not in_window"):
-            break
+    keep_changes(scope, gate)
     newest: dict[str, set[str]] = {}  # the lines of each target's text, as long as it changes again
     for changes in scope.stream("select row, heal_id, target, in_window, is_last from changes order by ts, heal_id"):
         texts = scope.texts([change[0] for change in changes])
