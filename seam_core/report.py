@@ -170,7 +170,7 @@ def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str
 def _integrity(found: Integrity) -> dict[str, Any]:
     """Findings by severity, how many each rule has, those that are listed, and why a rule has nothing to look at."""
     return {
-        **found.counts,
+        **{str(severity): n for severity, n in found.counts.items()},
         "clean": len(found.clean),
         "not_checkable": len(found.not_checkable),
         "found": dict(found.found),

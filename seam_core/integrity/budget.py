@@ -5,7 +5,7 @@ from __future__ import annotations
 from seam_core.integrity.look import Look
 from seam_core.integrity.rule import Hit
 
-FILLER_MIN = 5  # heals with one and the same cost
+FILLER_MIN, FILLER_SHARE = 5, 0.05  # heals with one and the same cost: so many, and more than this share of those in the window
 PADDED, TARGET_HEALS_MIN = 3, 5  # times the median of the target, and the heals from which there is one
 
 PADDED_TASKS = """
@@ -19,7 +19,7 @@ order by h.ts, h.heal_id
 
 FILLER = """
 select tokens_spent, count(*) from window_heals where tokens_spent > 0
-group by tokens_spent having count(*) >= $least
+group by tokens_spent having count(*) >= greatest($least, $share * (select count(tokens_spent) from window_heals))
 order by count(*) desc, tokens_spent
 """
 
@@ -32,4 +32,4 @@ def tasks_padded(look: Look) -> list[Hit]:
 
 def costs_repeat(look: Look) -> list[Hit]:
     """One and the same cost again and again, as a filler would be."""
-    return [Hit("window", {"tokens": tokens, "n": n}) for tokens, n in look.query(FILLER, least=FILLER_MIN)]
+    return [Hit("window", {"tokens": tokens, "n": n}) for tokens, n in look.query(FILLER, least=FILLER_MIN, share=FILLER_SHARE)]

@@ -87,7 +87,7 @@ from gains g, line
 
 def ids_missing(look: Look) -> list[Hit] | NotCheckable:
     """Numbers that no heal carries, in ids that are otherwise numbered in a row."""
-    look.scope.keep("numbered", NUMBERED.format(heals=look.span_heals), least=NUMBERED_MIN)
+    _keep_numbered(look)
     if not look.scope.one("select count(*) from numbered")[0]:
         return NotCheckable("the heals of the window are not numbered in a row")
     look.scope.keep("gaps", GAPS)
@@ -97,9 +97,16 @@ def ids_missing(look: Look) -> list[Hit] | NotCheckable:
     if sum(n for _, n, _ in found) <= look.n_rejected("heals"):
         return []  # rejected lines are told apart, and may be these
     return [
-        Hit(f"{prefix}{numbers[0]}", {"n": n, "numbers": numbers, "what": count(n, "id"), "shown": named([f"{prefix}{m}" for m in numbers])})
+        Hit(
+            f"{prefix}{numbers[0]}", {"n": n, "numbers": numbers, "what": count(n, "id"), "shown": named([f"{prefix}{m}" for m in numbers])}
+        )
         for prefix, n, numbers in found
     ]
+
+
+def _keep_numbered(look: Look) -> None:
+    """Keep ``numbered``: the heals whose ids are numbered in a row."""
+    look.scope.keep("numbered", NUMBERED.format(heals=look.span_heals), least=NUMBERED_MIN)
 
 
 def lines_rewritten(look: Look) -> list[Hit]:
@@ -136,7 +143,7 @@ def cycles_missing(look: Look) -> list[Hit]:
 def times_go_back(look: Look) -> list[Hit]:
     """Heals dated before the one they follow, by cycle or by number."""
     found = dict(look.query(BACK_IN_LOOP))
-    look.scope.keep("numbered", NUMBERED.format(heals=look.span_heals), least=NUMBERED_MIN)
+    _keep_numbered(look)
     found |= dict(look.query(BACK_IN_IDS, share=IN_ORDER))
     return [Hit(heal_id, {"earlier": earlier}) for heal_id, earlier in sorted(found.items())]
 

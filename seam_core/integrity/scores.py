@@ -96,7 +96,9 @@ order by s.ts, s.heal_id, s.phase desc
 def scores_impossible(look: Look) -> list[Hit] | NotCheckable:
     """Held-out scores that no whole number of passed cases gives (the GRIM test), by the digits that each is written with."""
     sizes = look.exam_sizes
-    digits = look.scope.one(f"select max({DIGITS.format(x='holdout_after')}) from {look.score_pairs} where holdout_after is not null")[0] or 0
+    digits = (
+        look.scope.one(f"select max({DIGITS.format(x='holdout_after')}) from {look.score_pairs} where holdout_after is not null")[0] or 0
+    )
     if min(sizes) >= 10**digits:
         return NotCheckable(f"with {digits} decimals every score fits an exam of {min(sizes):,} cases")
     fits = " or ".join(f"abs(round(x * {size}) / {size} - x) <= slack" for size in sizes)

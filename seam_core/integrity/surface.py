@@ -26,7 +26,10 @@ group by heal_id, ts order by ts, heal_id
 SHORT_SAMPLES = """
 with counts as (
     select position, sum(n_safety) over (order by position) as n_safety, sum(n_plain) over (order by position) as n_plain
-    from (select position, count(*) filter (is_safety) as n_safety, count(*) filter (not is_safety) as n_plain from known_cases group by position)
+    from (
+        select position, count(*) filter (is_safety) as n_safety, count(*) filter (not is_safety) as n_plain
+        from known_cases group by position
+    )
 ),
 rows as (
     select o.heal_id, o.ts, a.position, count(*) filter (o.case_id in (select id from surface)) as n_rows

@@ -28,7 +28,8 @@ NEARLY = 85.0  # RapidFuzz ratio, 0–100, from which an added line is a changed
 EXAM_ID_MIN = 5  # characters of a held-out id that is looked for; shorter ones are words
 
 OVERRIDES = re.compile(
-    r"\b(?:ignore|disregard)\b[^.\n]{0,40}\b(?:previous|above|earlier)\b|\btakes? precedence\b|\boverrid(?:e|es|ing|den)\b|\bregardless of\b"
+    r"\b(?:ignore|disregard)\b[^.\n]{0,40}\b(?:previous|above|earlier)\b|\btakes? precedence\b|\boverrid(?:e|es|ing|den)\b"
+    r"|\bregardless of\b"
     r"|\bdo not escalate\b|\bskip (?:the )?(?:check|confirmation|approval)s?\b|\bwithout asking\b|\bno need to (?:ask|confirm)\b",
     re.IGNORECASE,
 )
@@ -37,15 +38,20 @@ WORD = re.compile(r"[\w-]+")
 SET_ASIDE = re.compile(r"\b(?:deprecated|previously|obsolete|for example|example:|no longer)\b", re.IGNORECASE)
 MARKS = (">", "//", "<!--", "~~")
 
-HASHES: tuple[Callable[[bytes], str], ...] = tuple(
-    lambda data, name=name: hashlib.new(name, data, usedforsecurity=False).hexdigest()  # type: ignore[misc]
-    for name in ("sha256", "sha1", "md5")
+# What such lines hold at the least, in lower case: asked first, since it costs a tenth of the patterns.
+OVERRIDE_STEMS = ("ignore", "disregard", "precedence", "overrid", "regardless", "escalate", "skip", "without asking", "no need")
+EXAM_STEMS = ("hold", "held", "secret", "grader", "eval")
+
+HASHES: tuple[Callable[[bytes], str], ...] = (
+    lambda data: hashlib.sha256(data).hexdigest(),
+    lambda data: hashlib.sha1(data, usedforsecurity=False).hexdigest(),
+    lambda data: hashlib.md5(data, usedforsecurity=False).hexdigest(),
 )
 FORMS: tuple[Callable[[str], str], ...] = (str, str.strip, lambda text: text.replace("\r\n", "\n"))
 WAYS = tuple(product(HASHES, FORMS))
 
-# With the heals that changed a target and do not say how: after one of them its text is not known. Where the window holds more texts than are
-# looked at, the first one on each target is only what the next one starts from.
+# With the heals that changed a target and do not say how: after one of them its text is not known. Where the window holds more texts
+# than are looked at, the first one on each target only says what the next one starts from.
 NEWEST = """
 with silent as (
     select row, heal_id, target, ts, true as in_window from window_heals
@@ -76,6 +82,19 @@ class Written:
     before_hash: str | None
     before: str | None
     text: str
+    added: list[str]  # lines
+
+
+@dataclass(frozen=True)
+class ExamIds:
+    """The held-out ids that are looked for, and what all of them begin with."""
+
+    ids: frozenset[str]
+    start: str
+
+    def in_text(self, text: str) -> list[str]:
+        """Those that stand in a text as words."""
+        return sorted(self.ids.intersection(WORD.findall(text))) if self.ids and self.start in text else []
 
 
 @dataclass
@@ -151,18 +170,25 @@ def _pass(look: Look) -> Texts:
     for target, text in look.query("select target, text from protected where text is not null order by id"):
         if text.strip():
             blocks.setdefault(target, []).append(text)
-    ids = {case for (case,) in look.query("select id from holdout") if len(case) >= EXAM_ID_MIN and re.search(r"\d", case)}
-    known: dict[str, set[str]] = {}  # the hashes of the texts seen on a target: a heal may start from any of them, as after a roll-back
+    ids = [case for (case,) in look.query("select id from holdout") if len(case) >= EXAM_ID_MIN and re.search(r"\d", case)]
+    exam = ExamIds(frozenset(ids), _common_start(ids))
+    known: dict[str, list[str]] = {}  # the hashes of the texts seen on a target: a heal may start from any of them, as after a roll-back
     for one in _written(look):
         _judge_chain(found, one, way, known)
-        _judge_text(found, one, ids, [*blocks.get("*", ()), *(blocks.get(one.target, ()) if one.target not in (None, "*") else ())])
+        _judge_text(found, one, exam, [*blocks.get("*", ()), *(blocks.get(one.target, ()) if one.target not in (None, "*") else ())])
     return found
+
+
+def _common_start(names: list[str]) -> str:
+    """What all of some names begin with."""
+    first, last = (min(names), max(names)) if names else ("", "")
+    return first[: next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))]
 
 
 def _written(look: Look) -> Iterator[Written]:
     """The texts of the window in time order, the newest TEXTS_MAX of them."""
     rows = look.query(NEWEST, n=TEXTS_MAX)
-    before: dict[str | None, str] = {}
+    before: dict[str | None, tuple[str, set[str]]] = {}  # target → its text, and the same as lines
     lines = look.scope.store.lines("heals", [row[0] for row in rows])
     for (_, heal_id, target, level, is_judged), line in zip(rows, lines, strict=True):
         try:
@@ -172,10 +198,13 @@ def _written(look: Look) -> Iterator[Written]:
         if change is None or change.after_text is None:
             before.pop(target, None)
             continue
+        old, old_lines = before.get(target, (None, set()))
+        new_lines = change.after_text.splitlines()
         if is_judged:
-            yield Written(heal_id, target, level, change.before_hash or None, before.get(target), change.after_text)
+            added = [line for line in new_lines if line not in old_lines]
+            yield Written(heal_id, target, level, change.before_hash or None, old, change.after_text, added)
         if target is not None:
-            before[target] = change.after_text
+            before[target] = change.after_text, set(new_lines)
 
 
 def _way(look: Look) -> Way | None:
@@ -205,31 +234,29 @@ def _is_hash(logged: str, digest: str) -> bool:
     return len(plain) >= 6 and digest.startswith(plain)
 
 
-def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, set[str]]) -> None:
+def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, list[str]]) -> None:
     if one.text == one.before and one.level >= 2:
         found.unchanged.append(Hit(one.heal_id, {"target": one.target}))
     if way is None or one.target is None:
         return
-    seen = known.setdefault(one.target, set())
+    seen = known.setdefault(one.target, [])
     if one.before is None:
         seen.clear()
-    else:
-        seen.add(_digest(way, one.before))
+    elif not seen:
+        seen.append(_digest(way, one.before))
     if one.before_hash is not None and seen:
         found.n_linked += 1
-        if not any(_is_hash(one.before_hash, digest) for digest in seen):
+        if not any(_is_hash(one.before_hash, digest) for digest in reversed(seen)):  # nearly always the newest one
             found.broken.append(Hit(one.heal_id, {"target": cut(one.target), "before_hash": cut(one.before_hash, 16)}))
-    seen.add(_digest(way, one.text))
+    seen.append(_digest(way, one.text))
 
 
-def _judge_text(found: Texts, one: Written, exam_ids: set[str], blocks: list[str]) -> None:
-    before = set(one.before.splitlines()) if one.before is not None else set()
-    added = [line for line in one.text.splitlines() if line not in before]
-    new = "\n".join(added)
-    if said := OVERRIDES.search(new):
-        found.overriding.append(Hit(one.heal_id, {"said": cut(said.group(), 80)}))
-    mentioned = [said.group()] if (said := EXAM_WORDS.search(new)) else sorted(exam_ids.intersection(WORD.findall(new)))
-    if mentioned:
+def _judge_text(found: Texts, one: Written, exam: ExamIds, blocks: list[str]) -> None:
+    new = "\n".join(one.added)
+    if one.level >= 2 and (said := _search(OVERRIDES, OVERRIDE_STEMS, new)):  # what a task notes for itself is no rule
+        found.overriding.append(Hit(one.heal_id, {"said": cut(said, 80)}))
+    said = _search(EXAM_WORDS, EXAM_STEMS, new)
+    if mentioned := [said] if said else exam.in_text(new):
         found.exam_aware.append(Hit(one.heal_id, {"said": mentioned[:5], "shown": named(mentioned)}))
     if one.before and len(one.text) < SHRUNK * len(one.before):
         found.shrunk.append(Hit(one.heal_id, {"was": len(one.before), "now": len(one.text)}))
@@ -237,8 +264,15 @@ def _judge_text(found: Texts, one: Written, exam_ids: set[str], blocks: list[str
         how = _aside(one.text, block)
         if how and (one.before is None or not _aside(one.before, block)):
             found.set_aside.append(Hit(one.heal_id, {"block": cut(block, 80), "how": how}))
-        elif copy := next((line for line in added if _is_nearly(line, block)), None):
+        elif copy := next((line for line in one.added if _is_nearly(line, block)), None):
             found.set_aside.append(Hit(one.heal_id, {"block": cut(block, 80), "how": f"beside a changed copy: {cut(copy, 80)}"}))
+
+
+def _search(pattern: re.Pattern[str], stems: tuple[str, ...], text: str) -> str:
+    """What a pattern finds first; empty when it finds nothing."""
+    plain = text.casefold()
+    found = pattern.search(text) if any(stem in plain for stem in stems) else None
+    return found.group() if found else ""
 
 
 def _aside(text: str, block: str) -> str:
