@@ -124,8 +124,8 @@ def lines_rejected(look: Look) -> list[Hit]:
     for name, axis in [*((log.file, FILE_AXES[log.table]) for log in LOGS), (CERTIFIED_FILE, "A")]:
         mine = [one for one in rejects if one.file.removesuffix(".gz").removesuffix(".zst") == name]
         if mine:
-            first = f"line {mine[0].line}: {cut(f'{mine[0].path} {mine[0].reason}'.strip(), 120)}"
-            hits.append(Hit(name, {"n": len(mine), "what": count(len(mine), "line"), "first": first}, axis=axis))
+            fault = min(f"{one.path} {one.reason}".strip() for one in mine)  # the same for any order of lines
+            hits.append(Hit(name, {"n": len(mine), "what": count(len(mine), "line"), "fault": cut(fault, 120)}, axis=axis))
     return hits
 
 

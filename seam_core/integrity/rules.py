@@ -42,7 +42,7 @@ RULES = (
     ),
     Rule(
         "I10", "high", "SEAM", (), "lines that break a rule of the format, such as a score outside [0, 1]",
-        "{where}: {what} rejected ({first})", completeness.lines_rejected,
+        "{where}: {what} rejected (for one, {fault})", completeness.lines_rejected,
     ),
     Rule(
         "I11", "high", "E", (*HELD_OUT, "holdout"), "held-out scores that do not start where the heal before left them",
