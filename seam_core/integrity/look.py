@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from seam_core.gates import Gate
 from seam_core.integrity.rule import NotCheckable
 from seam_core.ledger import LedgerError, Row
-from seam_core.ledger.checkpoint import CHECKPOINTS, History, compare_files
+from seam_core.ledger.checkpoint import CHECKPOINTS, History, compare_files, file_stamps
 from seam_core.records import LOGS
 from seam_core.scope import Scope
 from seam_core.signatures import Normal, normalise
+from seam_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from seam_core.integrity.texts import Texts
@@ -55,6 +56,12 @@ group by failure_signature
 order by count(*) desc, failure_signature
 limit $n
 """
+
+
+@lru_cache(maxsize=8)
+def _history(workspace: Workspace, checkpoint: Row | None, _stamps: tuple[object, ...]) -> History:
+    """The files against a checkpoint, as long as they are what they were: digesting a year of logs takes seconds, and pages ask often."""
+    return compare_files(workspace, checkpoint)
 
 
 @dataclass
@@ -133,7 +140,8 @@ class Look:
     @cached_property
     def history(self) -> History:
         """The files against that checkpoint."""
-        return compare_files(self.scope.store.workspace, self.checkpoint)
+        workspace = self.scope.store.workspace
+        return _history(workspace, self.checkpoint, file_stamps(workspace))
 
     def is_there(self, table: str) -> bool:
         """Whether the workspace has a log."""

@@ -6,8 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from seam_core.words import cut
+
 if TYPE_CHECKING:
     from seam_core.integrity.look import Look
+
+SHOWN_MAX = 160  # characters of an id or a text that a sentence shows
 
 Severity = Literal["critical", "high", "medium", "low"]
 
@@ -17,7 +21,7 @@ class Hit:
     """One place where a rule holds. `evidence` also fills the rule's sentence; severity and axis only where they are not the rule's own."""
 
     where: str
-    evidence: Mapping[str, Any]
+    evidence: dict[str, Any]
     severity: Severity | None = None
     axis: str | None = None
 
@@ -56,5 +60,8 @@ class Finding:
 
 def finding(rule: Rule, hit: Hit) -> Finding:
     """A hit of a rule in full."""
-    sentence = rule.sentence.format(where=hit.where, **hit.evidence)
+    shown = {
+        name: cut(value, SHOWN_MAX) if isinstance(value, str) else value for name, value in (hit.evidence | {"where": hit.where}).items()
+    }
+    sentence = rule.sentence.format(**shown)
     return Finding(rule.id, hit.severity or rule.severity, hit.axis or rule.axis, hit.where, hit.evidence, sentence)

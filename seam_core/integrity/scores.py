@@ -8,6 +8,7 @@ from seam_core.integrity.rule import Hit, NotCheckable
 from seam_core.outcomes import unfold
 
 RARE = 0.001  # p from which chance is no explanation
+SIZES_MAX = 20  # sizes of the held-out exam that a score may fit
 EQUAL_MIN = 3
 EQUAL_GAINS, EQUAL_SCORES = 0.02, 0.05  # how often an honest pair is equal, at the least
 PAIRED = 3.0  # and how many times as often as pairs drawn at random: both gains come from one heal
@@ -96,6 +97,8 @@ order by s.ts, s.heal_id, s.phase desc
 def scores_impossible(look: Look) -> list[Hit] | NotCheckable:
     """Held-out scores that no whole number of passed cases gives (the GRIM test), by the digits that each is written with."""
     sizes = look.exam_sizes
+    if len(sizes) > SIZES_MAX:
+        return NotCheckable(f"the held-out exam was run with {len(sizes):,} different numbers of cases")
     digits = (
         look.scope.one(f"select max({DIGITS.format(x='holdout_after')}) from {look.score_pairs} where holdout_after is not null")[0] or 0
     )
