@@ -28,7 +28,7 @@ NOW = datetime(2026, 6, 13, tzinfo=UTC)
 HEALS, WEEKS = 60, 3
 # An honest log is not one of a good agent: these show in it, and are told as they were.
 FAULTS = {"flaky_trigger": 3, "reward_hacked": 2, "regression": 2, "safety_regression": 2}
-SEEDS = range(1, 21)
+SEEDS = range(1, 13)
 PAGE = Path(__file__).parent.parent / "docs" / "tampering.md"
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 

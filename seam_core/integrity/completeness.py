@@ -73,10 +73,12 @@ ordered as (select prefix from back group by prefix having count(*) filter (is_b
 select heal_id, earlier from back semi join ordered using (prefix) where is_back order by heal_id
 """
 
+# By loop, since one that is not scored leaves out all of its heals.
 HIDDEN = """
 with gains as (
-    select holdout_before is null or holdout_after is null as is_missing, visible_after - visible_before as gain
+    select bool_or(holdout_before is null or holdout_after is null) as is_missing, max(visible_after - visible_before) as gain
     from window_heals where visible_before is not null and visible_after is not null
+    group by loop_id
 ),
 line as (select quantile_disc(gain, 2.0 / 3) as gain from gains)
 select count(*) filter (is_missing and g.gain > line.gain), count(*) filter (g.gain > line.gain),

@@ -35,8 +35,8 @@ RULES = (
         "{where} started from a text of {target} (hash {before_hash}) that no logged heal left", texts.chain_broken,
     ),
     Rule(
-        "I08", "high", "E", VISIBLE, "held-out scores missing where the visible gain is in its top third",
-        "held-out scores are missing from {missing} of {n} heals with the largest visible gains, and from {others} of {n_others} others"
+        "I08", "high", "E", VISIBLE, "held-out scores missing from loops whose largest visible gain is in the top third",
+        "held-out scores are missing from {missing} of {n} loops with the largest visible gains, and from {others} of {n_others} others"
         " (p = {p:.2g})",
         completeness.held_out_scores_hidden,
     ),

@@ -23,6 +23,7 @@ from seam_core.words import cut, named
 
 TEXTS_MAX = 25_000  # texts looked at, the newest ones of the window
 TRIED_MAX, MATCHES_MIN = 300, 3  # links that may be tried, and how many must match, before a way of hashing is believed
+HASH_MIN = 6  # hexadecimal digits; a shorter one fits by chance
 SHRUNK = 0.5
 NEARLY = 85.0  # RapidFuzz ratio, 0–100, from which an added line is a changed copy of a protected one
 EXAM_ID_MIN = 5  # characters of a held-out id that is looked for; shorter ones are words
@@ -172,7 +173,7 @@ def _pass(look: Look) -> Texts:
             blocks.setdefault(target, []).append(text)
     ids = [case for (case,) in look.query("select id from holdout") if len(case) >= EXAM_ID_MIN and re.search(r"\d", case)]
     exam = ExamIds(frozenset(ids), _common_start(ids))
-    known: dict[str, list[str]] = {}  # the hashes of the texts seen on a target: a heal may start from any of them, as after a roll-back
+    known: dict[str, list[str]] = {}  # target → hashes of its texts so far: a heal may start from any of them, as after a roll-back
     for one in _written(look):
         _judge_chain(found, one, way, known)
         _judge_text(found, one, exam, [*blocks.get("*", ()), *(blocks.get(one.target, ()) if one.target not in (None, "*") else ())])
@@ -230,8 +231,13 @@ def _digest(way: Way, text: str) -> str:
 
 
 def _is_hash(logged: str, digest: str) -> bool:
-    plain = logged.rpartition(":")[2].casefold()
-    return len(plain) >= 6 and digest.startswith(plain)
+    plain = _plain(logged)
+    return len(plain) >= HASH_MIN and digest.startswith(plain)
+
+
+def _plain(logged: str) -> str:
+    """A hash without the name of its kind before it."""
+    return logged.rpartition(":")[2].casefold()
 
 
 def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, list[str]]) -> None:
@@ -248,6 +254,8 @@ def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, l
         found.n_linked += 1
         if not any(_is_hash(one.before_hash, digest) for digest in reversed(seen)):  # nearly always the newest one
             found.broken.append(Hit(one.heal_id, {"target": cut(one.target), "before_hash": cut(one.before_hash, 16)}))
+    if one.before_hash is not None:
+        seen.append(_plain(one.before_hash))  # what this heal started from may be gone back to, too
     seen.append(_digest(way, one.text))
 
 

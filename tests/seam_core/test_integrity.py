@@ -464,6 +464,11 @@ def test_a_chain_that_holds_or_goes_back_to_an_earlier_text_is_no_finding(tmp_pa
     assert "I06" in checked(tmp_path, [*heals, silent, after]).clean
 
 
+def test_a_heal_may_start_where_an_earlier_one_started_that_was_rolled_back(tmp_path):
+    start = digest("as it was before the log")
+    assert "I06" in checked(tmp_path, chained(*"abcd", ("e", start))).clean
+
+
 def test_a_hash_that_nobody_knows_cannot_be_checked(tmp_path):
     found = checked(tmp_path, chained("a", "b", "c", "d", hashed=lambda text: digest(text + "salt")))
     assert found.not_checkable["I06"] == "no before_hash of the window is a known hash of the text before it"
