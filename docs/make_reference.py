@@ -1,8 +1,8 @@
 """Writes the generated part of the documentation: ``python docs/make_reference.py``, or ``make docs``.
 
-records.md and settings.md keep what is written by hand; only what stands between ``<!-- generated … -->`` and
+records.md, settings.md and method.md keep what is written by hand; only what stands between ``<!-- generated … -->`` and
 ``<!-- end of generated … -->`` is replaced. The JSON Schemas in schema/ are written whole. Nothing is taken from anywhere but
-`seam_core.records`, `seam_core.settings` and `seam_core.sign_in`, and the tests compare every byte.
+`seam_core.records`, `seam_core.settings`, `seam_core.sign_in` and `seam_core.integrity`, and the tests compare every byte.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from seam_core.columns import Column, columns_of
+from seam_core.integrity.look import FILES
+from seam_core.integrity.rules import RULES
 from seam_core.judge import in_words
 from seam_core.records import CERTIFIED_FILE, LOGS, Log, json_schema
 from seam_core.settings import SIMILARITY_METHODS, Bound, bounds
@@ -125,6 +127,21 @@ def sign_in_reference() -> str:
     return "\n".join(["| key | may be | what it does |", "|---|---|---|", *rows])
 
 
+def rules_reference() -> str:
+    """The generated part of method.md: every rule of integrity in a table."""
+    rows = [f"| {rule.id} | {rule.severity} | {_axes(rule.axis)} | {_cell(rule.looks_for)} | {_needs(rule.needs)} |" for rule in RULES]
+    return "\n".join(["| rule | severity | axes | looks for | needs, beside the required keys of a heal |", "|---|---|---|---|---|", *rows])
+
+
+def _axes(letters: str) -> str:
+    return ", ".join(letters) or "–"
+
+
+def _needs(needs: tuple[str, ...]) -> str:
+    words = {"checkpoint": "a checkpoint in the ledger"} | {table: f"`{file}`" for table, file in FILES.items()}
+    return ", ".join(f"`{need.removeprefix('heals.')}`" if need.startswith("heals.") else words[need] for need in needs)
+
+
 def _section(log: Log) -> str:
     place = "fixtures folder" if log.fixture else "workspace folder"
     keys = (
@@ -199,6 +216,7 @@ def files() -> dict[Path, str]:
     """Path → text of every file that this script writes, as it ought to be."""
     parts = {
         "records.md": {"records": records_reference()},
+        "method.md": {"rules": rules_reference()},
         "settings.md": {"settings": settings_reference(), "sign_in": sign_in_reference()},
     }
     found = schemas()

@@ -112,11 +112,16 @@ def _reason(scope: Scope, exam: Exam) -> str | None:
     return None if n_texts else "no heal in the window logs the changed text"
 
 
-def _find_changes(scope: Scope, gate: Gate) -> Changes:
+def keep_texts_before(scope: Scope, gate: Gate) -> None:
+    """Keep ``texts_before``: of each target that changes in the window, the newest text before it that the gate did not stop."""
     while True:
         scope.keep("texts_before", TEXTS_BEFORE)
         if not gate.stop("select row from texts_before"):
-            break
+            return
+
+
+def _find_changes(scope: Scope, gate: Gate) -> Changes:
+    keep_texts_before(scope, gate)
     scope.keep("changes", CHANGES)
     in_order = (f"{name} order by rowid" for name in ("row", "coalesce(before_row, -1)", "goes_on::bigint"))
     return Changes(*(array("q", column) for column in scope.columns("changes", *in_order)))

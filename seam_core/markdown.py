@@ -11,7 +11,7 @@ from seam_core.doubt import range_text, tag
 from seam_core.findings import worst_heals
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.settings import bounds
-from seam_core.words import AXIS_NAMES, count, points
+from seam_core.words import AXIS_NAMES, count, listed, points
 
 
 def to_markdown(found: Audit) -> str:
@@ -29,7 +29,7 @@ def _vector(found: Audit) -> list[str]:
     rows = ["| axis | score | 95 % range | line | | scored |", "|---|---|---|---|---|---|"]
     for axis, line in thresholds(found.settings).items():
         value = found.scores[axis]
-        word = found.reasons[axis] if value is None else f"below {line:.2f}" if value < line - 1e-9 else "ok"
+        word = found.reasons[axis] or "" if value is None else f"below {line:.2f}" if value < line - 1e-9 else "ok"
         score = "not scored" if value is None else f"{value:.2f}"
         doubt = found.doubt[axis]
         settled = f", {tag(doubt)}" if doubt.verdict else ""
@@ -65,6 +65,8 @@ def _verdict(found: Audit) -> list[str]:
         lines.append(f"- **{count(found.counts['blocked'], 'heal')} stopped by the boundary gate.**")
     for key, value in found.settings.changed().items():
         lines.append(f"- {key} is {value} here (default {bounds()[key][0]}).")
+    withheld = [f"{axis} ({', '.join(rules)})" for axis, rules in found.withheld.items()]
+    lines.append(f"- Integrity: {found.integrity.sentence}.{f' Withheld: {listed(withheld)}.' if withheld else ''}")
     lines.append(f"- Alerts: {', '.join(f'`{alert}`' for alert in found.alerts) or 'none'}")
     return lines
 

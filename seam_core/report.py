@@ -18,6 +18,7 @@ from seam_core.axes.signal import Signal
 from seam_core.doubt import Doubt, measure_doubt
 from seam_core.errors import UnreadableLogError
 from seam_core.gates import Budget, apply_gate, govern_budget
+from seam_core.integrity import Integrity, check
 from seam_core.records import HEALS
 from seam_core.scope import Scope, open_scope
 from seam_core.settings import Resolved, Settings
@@ -45,7 +46,7 @@ class Audit:
     counts: dict[str, int]
     alerts: tuple[str, ...]
     flags: tuple[str, ...]
-    withheld: Mapping[str, list[str]]
+    integrity: Integrity
     doubt: Mapping[str, Doubt]
     fixtures: str
     digest: str
@@ -65,6 +66,11 @@ class Audit:
     def reasons(self) -> dict[str, str | None]:
         """Axis → why it is not scored."""
         return {"S": self.signal.reason, "E": self.efficacy.reason, "A": self.aftermath.reason, "M": self.monotonicity.reason}
+
+    @property
+    def withheld(self) -> Mapping[str, list[str]]:
+        """Axis → the rules with a critical finding on its records."""
+        return self.integrity.withheld
 
     @property
     def minimum(self) -> float | None:
@@ -117,8 +123,9 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
             missed=parts[0].fn,
             floored=bool(parts[2].safety_regressions),
         )
+        integrity = check(scope, gate)
         label, digest = store.workspace.fixtures_label, store.digest()
-        return Audit(window, resolved, *parts, budget, counts, alerts, tuple(flags), {}, doubt, label, digest, scope)
+        return Audit(window, resolved, *parts, budget, counts, alerts, tuple(flags), integrity, doubt, label, digest, scope)
 
 
 def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -142,6 +149,7 @@ def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str
         "withheld": dict(found.withheld),
         "intervals": {axis: [one.interval.low, one.interval.high] if one.interval else None for axis, one in found.doubt.items()},
         "verdicts": {axis: one.verdict for axis, one in found.doubt.items()},
+        "integrity": _integrity(found.integrity),
         "counts": found.counts,
         "basis": {"fixtures": found.fixtures, "recurrence": s.recurrence_basis, "cycle_score": m.basis},
         "signal": _without(asdict(s), "n_signatures", "recurrence_basis"),
@@ -160,6 +168,18 @@ def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str
         **({} if ledger is None else {"ledger": ledger}),
     }
     return {key: _plain(value) for key, value in parts.items()}
+
+
+def _integrity(found: Integrity) -> dict[str, Any]:
+    """Findings by severity, how many each rule has, those that are listed, and why a rule has nothing to look at."""
+    return {
+        **{str(severity): n for severity, n in found.counts.items()},
+        "clean": len(found.clean),
+        "not_checkable": len(found.not_checkable),
+        "found": dict(found.found),
+        "findings": [asdict(one) for one in found.findings],
+        "reasons": dict(found.not_checkable),
+    }
 
 
 def _baseline(found: Audit) -> dict[str, Any]:

@@ -44,9 +44,9 @@ def _number_of(view: View, axis: str, before: Past | None) -> None:
         st.badge("not scored", color="gray")
         return
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
-        st.metric(f"{axis} {AXIS_NAMES[axis]}", strip.value(view, axis), width="content", **_change(view, axis, before))
+        st.metric(f"{axis} {AXIS_NAMES[axis]}", strip.struck(view, axis), width="content", **_change(view, axis, before))
         for state in strip.states(view, axis):
-            st.badge(state, color="red" if summary.alarms(view.audit, axis) else "gray")
+            st.badge(state, color="red" if summary.alarms(view.audit, axis) or axis in view.audit.withheld else "gray")
     st.caption(escape.plain(sentence(view.audit.doubt[axis], thresholds(view.audit.settings)[axis])))
     covered = view.ask(summary.coverage).get(axis)
     if covered:

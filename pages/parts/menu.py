@@ -25,6 +25,7 @@ PAGES = [
     Entry("Axes", "axes/monotonicity.py", "Monotonicity", "Did the loops converge?"),
     Entry("Decide", "decide/recertify.py", "Re-certify", "Is this still the agent that was signed off?"),
     Entry("Decide", "decide/gates.py", "Gates and budget", "What was stopped, and what cost too much?"),
+    Entry("Trust", "trust/integrity.py", "Integrity", "Could the log be lying?"),
     Entry("Trust", "trust/data.py", "Data", "Was every line read?"),
     Entry("Trust", "trust/settings.py", "Settings", "Which thresholds are in force, and how much hangs on them?"),
 ]

@@ -9,6 +9,7 @@ from pages.parts.frame import View
 from seam_core import escape, summary
 from seam_core.doubt import range_text, tag
 from seam_core.report import AXES, thresholds
+from seam_core.views import integrity
 from seam_core.words import AXIS_NAMES, count, named
 
 PAGES = {"S": "axes/signal.py", "E": "axes/efficacy.py", "A": "axes/aftermath.py", "M": "axes/monotonicity.py"}
@@ -20,7 +21,7 @@ def show(view: View) -> None:
     with st.container(horizontal=True, border=True, gap="xsmall"):
         for axis in AXES:
             with st.container(width=WIDTH, gap=None):
-                score = "" if view.audit.scores[axis] is None else value(view, axis)  # "not scored" would be cut off there
+                score = "" if view.audit.scores[axis] is None else struck(view, axis)  # "not scored" would be cut off there
                 address.link(PAGES[axis], f"**{axis} {AXIS_NAMES[axis]}** {score}".rstrip())
                 st.caption(escape.plain(state(view, axis)))
                 if settled := _settled(view, axis):
@@ -37,6 +38,7 @@ def notices(view: View) -> list[tuple[str, str]]:
     counts = view.audit.counts
     found = [("decide/recertify.py", "RECERTIFY due")] if view.audit.aftermath.drift.due else []
     found += [("decide/gates.py", count(counts["blocked"], "gate block"))] if counts["blocked"] else []
+    found += [("trust/integrity.py", said)] if (said := integrity.notice(view.audit)) else []
     found += [("trust/data.py", count(counts["rejected"], "rejected line"))] if counts["rejected"] else []
     return found
 
@@ -52,6 +54,9 @@ def banners(view: View) -> None:
         what = f"The boundary gate stopped {count(len(heals), 'heal')}: {named(heals)}."
         st.error(escape.plain(f"{what} {'It is' if len(heals) == 1 else 'They are'} not scored; a person has to look."))
         address.link("decide/gates.py", "Look at what was stopped")
+    if withheld := integrity.withheld_sentence(audit):
+        st.error(escape.plain(withheld))
+        address.link("trust/integrity.py", "Look at the findings")
     rejects = view.opened.store.rejects() if audit.counts["rejected"] else []
     if rejects:
         first = rejects[0]
@@ -65,6 +70,11 @@ def value(view: View, axis: str) -> str:
     """The score, or that there is none."""
     score = view.audit.scores[axis]
     return "not scored" if score is None else summary.score_text(score, line=thresholds(view.audit.settings)[axis])
+
+
+def struck(view: View, axis: str) -> str:
+    """The score for a place that reads Markdown, struck through when it is withheld."""
+    return f"~~{value(view, axis)}~~" if axis in view.audit.withheld else value(view, axis)
 
 
 def state(view: View, axis: str) -> str:
@@ -82,5 +92,10 @@ def _settled(view: View, axis: str) -> str:
 
 def states(view: View, axis: str) -> list[str]:
     """The same of a scored axis, one by one."""
+    withheld = [f"withheld: {', '.join(rules)}"] if (rules := view.audit.withheld.get(axis)) else []
+    return withheld + _alarms(view, axis)
+
+
+def _alarms(view: View, axis: str) -> list[str]:
     calm = "early: ok so far" if axis == "S" and summary.is_early(view.audit) else "ok"
     return summary.alarms(view.audit, axis) or [f"{calm} (line {thresholds(view.audit.settings)[axis]:.2f})"]

@@ -78,6 +78,19 @@ def compare_files(workspace: Workspace, newest: Row | None) -> History:
     return History("changed" if is_changed else "unchanged", newest.seq, newest.ts, files)
 
 
+def file_stamps(workspace: Workspace) -> tuple[tuple[int, ...] | None, ...]:
+    """What changes whenever a log or fixture does: its place on the disk, size and times. The time of change cannot be set by hand."""
+    stamps: list[tuple[int, ...] | None] = []
+    for name in NAMES:
+        try:
+            path = find_log(workspace.fixtures if name in FIXTURES else workspace.folder, name)
+            found = path.stat() if path else None
+        except (OSError, UnreadableLogError):
+            found = None
+        stamps.append(found and (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+    return tuple(stamps)
+
+
 def workspace_for_ledger(folder: Path) -> Workspace:
     """The workspace in a folder, which may have lost its heal log: its decisions can be looked at all the same.
 

@@ -23,7 +23,13 @@ NEWS = timedelta(days=7)  # a decision that is older is not told any more, to a 
 LISTED = 10  # events that one message lists; the rest are counted
 NAME_LENGTH = 40  # characters of a name that a message shows
 LINK_LENGTH = 500  # characters of an id that a link carries; ids have no limit, links in a chat do
-PAGES = {"recertify": "recertify", "gate": "gates", "withheld": "week", "decision": "recertify", "ledger": "settings"}  # a kind → its page
+PAGES = {
+    "recertify": "recertify",
+    "gate": "gates",
+    "withheld": "integrity",
+    "decision": "recertify",
+    "ledger": "settings",
+}  # a kind → its page
 TOLD = (Certification.kind, Rollback.kind, Proposal.kind, Veto.kind)  # rows of the ledger that are told
 
 STOPPED = "select heal_id, loop_id, target, protected_id, kind from blocked_rows order by ts, heal_id, protected_id"

@@ -39,7 +39,7 @@ def test_the_first_ten_keys_are_the_articles_and_the_rest_follow(cli, quiet):
     made = json.loads(cli("--heals", quiet, *NOW).out)
     assert list(made)[:10] == ["window", "S", "E", "A", "M", "alerts", "gate_blocks", "budget_elevated", "contamination", "recertify_due"]
     assert list(made)[10:] == [
-        "budget_escalated", "recall", "min", "flags", "withheld", "intervals", "verdicts", "counts", "basis",
+        "budget_escalated", "recall", "min", "flags", "withheld", "intervals", "verdicts", "integrity", "counts", "basis",
         "signal", "efficacy", "aftermath", "monotonicity", "settings", "ledger",
     ]  # fmt: skip
     assert list(made["counts"]) == [

@@ -16,7 +16,7 @@ from seam_core.store import Store
 from seam_core.workspace import workspace_of_folder
 from tests.seam_core.baselines import RUNS, add_runs, certified_once, opened_desk, outcomes, sent, world
 from tests.seam_core.ledgers import ANA, BEN, NOON, opened_by_force
-from tests.seam_core.workspaces import NOW, heal, run
+from tests.seam_core.workspaces import NOW, audited, heal, run, write
 
 PLACE = Place("agent", "https://seam.example.org")
 PROTECTED = [
@@ -69,6 +69,17 @@ def test_a_stopped_heal_is_told_once_with_all_that_it_breaks(tmp_path):
         " It is not scored; a person has to look."
     )
     assert found.link == "https://seam.example.org/gates?workspace=agent&win=7d&end=2026-06-03T12%3A00%3A00Z&heal=h1"
+
+
+def test_a_withheld_axis_is_told_with_the_rules_that_withhold_it(tmp_path):
+    """One question that stands in both exams."""
+    question = {"id": "q1", "text": "Which of the two keys opens the back door?"}
+    log = write(tmp_path / "agent", heal_events=[heal()], holdout=[question], practice=[question])
+    with audited(log) as audit_of_it:
+        (told,) = of_audit(audit_of_it, PLACE)
+    assert (told.id, told.kind) == ("withheld E I64", "withheld")
+    assert told.text == "Efficacy is not to be believed: the checks I64 found something."
+    assert told.link.startswith("https://seam.example.org/integrity")
 
 
 def test_nothing_is_told_of_a_workspace_in_which_nothing_is_due(tmp_path):

@@ -1,0 +1,9 @@
+"""Could the log be lying? Rules over the records of one window: one rule is one row of the table in `rules`.
+
+A finding is an inconsistency to be explained, never an accusation, and it changes no score.
+"""
+
+from seam_core.integrity.checking import SEVERITIES, Integrity, check
+from seam_core.integrity.rule import Finding, Rule
+
+__all__ = ["SEVERITIES", "Finding", "Integrity", "Rule", "check"]

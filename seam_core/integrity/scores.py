@@ -1,0 +1,176 @@
+"""Are the scores what an exam can give?"""
+
+from __future__ import annotations
+
+from seam_core.integrity.chance import at_least
+from seam_core.integrity.look import Look
+from seam_core.integrity.rule import Hit, NotCheckable
+from seam_core.outcomes import unfold
+
+RARE = 0.001  # p from which chance is no explanation
+SIZES_MAX = 20  # sizes of the held-out exam that a score may fit
+EQUAL_MIN = 3
+EQUAL_GAINS, EQUAL_SCORES = 0.02, 0.05  # how often an honest pair is equal, at the least
+PAIRED = 3.0  # and how many times as often as pairs drawn at random: both gains come from one heal
+WOBBLE_HELD_OUT, WOBBLE_VISIBLE = 1.5, 2.5  # cases that an exam may move by itself between two heals
+NOISY, NOISY_MIN = 0.25, 8  # from this share of breaks, and so many steps, the exam moves by itself
+NEVER_FALLS = 0.25  # share of honest changes that go down, at the least
+
+DIGITS = "case when contains({x}::varchar, 'e') then 12 else length(split_part({x}::varchar, '.', 2)) end"
+HALF_A_DIGIT = f"0.5 * pow(10, -({DIGITS})) + 1e-9"  # what rounding can have done to a score
+
+# {fits} is a condition over x and slack, one for each size of the exam.
+IMPOSSIBLE = """
+with stored as (
+    select heal_id, ts, unnest([holdout_before, holdout_after]) as x, unnest(['before', 'after']) as place from score_pairs
+),
+slack as (select *, {half_a_digit} as slack from stored where x is not null)
+select heal_id, list(struct_pack(place := place, score := x) order by place desc)
+from slack where not ({fits})
+group by heal_id, ts order by ts, heal_id
+"""
+
+EQUAL = """
+with pairs as (select round({first}, 4) as a, round({second}, 4) as b, abs({first} - {second}) <= $slack as is_equal from score_pairs
+    where {first} is not null and {second} is not null and {counts}),
+n as (select count(*) as n from pairs),
+a as (select a as x, count(*) as n from pairs group by a),
+b as (select b as x, count(*) as n from pairs group by b)
+select (select count(*) from pairs where is_equal), (select n from n),
+       coalesce((select sum(a.n * b.n) from a join b using (x)) / nullif((select n * n from n), 0), 0)
+"""
+
+BREAKS = """
+with steps as (
+    select heal_id, ts, in_window, {before} as now, lag({before}) over in_time as was, lag({after}) over in_time as became,
+           lag(is_blocked) over in_time as was_blocked, lag(heal_id) over in_time as earlier,
+           loop_id in (select loop_id from copied_loops) or lag(loop_id) over in_time in (select loop_id from copied_loops) as is_copy
+    from span_heals
+    where level >= 1 or {after} is not null
+    window in_time as (order by ts, heal_id)
+),
+links as (
+    select heal_id, ts, earlier, now, became,
+           abs(now - became) > $slack and not (was_blocked and coalesce(abs(now - was) <= $slack, false)) as is_broken
+    from steps where in_window and not is_copy and now is not null and became is not null
+)
+select heal_id, earlier, now, became, (select count(*) from links) from links where is_broken order by ts, heal_id
+"""
+
+COPIED_LOOPS = """
+select loop_id from span_heals
+group by loop_id
+having coalesce(bool_or(holdout_scope = 'loop'), false)
+    or (count(*) >= 2 and min({before}) = max({before}) and min({after}) = max({after}))
+"""
+
+FALLS = "select count(*) filter (holdout_gain < -1e-9), count(*) filter (abs(holdout_gain) > 1e-9) from score_pairs"
+
+EXAM_RUNS = """
+with own as (
+    select h.heal_id, r.phase, arg_max(r.row, (r.ts, r.run_id)) as run from window_heals h join runs r using (heal_id)
+    where r.suite = 'holdout' and r.phase in ('before', 'after')
+    group by h.heal_id, r.phase
+)
+select * from own
+"""
+
+AGGREGATES = f"""
+with means as (
+    select o.run, avg(o.passed::int) as every, avg(o.passed::int) filter (h.slice = 'core') as core
+    from outcomes o left join holdout h on h.id = o.case_id
+    where o.run in (select run from exam_runs)
+    group by o.run
+),
+stored as (
+    select e.heal_id, w.ts, e.run, e.phase, case e.phase when 'before' then w.holdout_before else w.holdout_after end as x
+    from exam_runs e join window_heals w using (heal_id)
+)
+select s.heal_id, s.phase, s.x, m.every
+from stored s join means m using (run)
+where s.x is not null and abs(s.x - m.every) > {HALF_A_DIGIT.format(x="s.x")}
+    and coalesce(abs(s.x - m.core) > {HALF_A_DIGIT.format(x="s.x")}, true)
+order by s.ts, s.heal_id, s.phase desc
+"""
+
+
+def scores_impossible(look: Look) -> list[Hit] | NotCheckable:
+    """Held-out scores that no whole number of passed cases gives (the GRIM test), by the digits that each is written with."""
+    sizes = look.exam_sizes
+    if len(sizes) > SIZES_MAX:
+        return NotCheckable(f"the held-out exam was run with {len(sizes):,} different numbers of cases")
+    digits = (
+        look.scope.one(f"select max({DIGITS.format(x='holdout_after')}) from {look.score_pairs} where holdout_after is not null")[0] or 0
+    )
+    if min(sizes) >= 10**digits:
+        return NotCheckable(f"with {digits} decimals every score fits an exam of {min(sizes):,} cases")
+    fits = " or ".join(f"abs(round(x * {size}) / {size} - x) <= slack" for size in sizes)
+    rows = look.query(IMPOSSIBLE.format(fits=fits, half_a_digit=HALF_A_DIGIT.format(x="x")))
+    exam = " or ".join(f"{size:,}" for size in sizes)
+    return [Hit(heal_id, {"scores": scores, "exam": exam, "shown": _shown(scores)}) for heal_id, scores in rows]
+
+
+def _shown(scores: list[dict[str, float | str]]) -> str:
+    return " and ".join(f"{one['place']} {one['score']:g}" for one in scores)
+
+
+def gains_copied(look: Look) -> list[Hit]:
+    """Held-out gains that equal the visible ones too often."""
+    return _equal(look, "visible_gain", "holdout_gain", counts="abs(visible_gain) > 1e-9", slack=2e-4, share=EQUAL_GAINS)
+
+
+def scores_copied(look: Look) -> list[Hit] | NotCheckable:
+    """Held-out scores that equal the visible ones too often."""
+    if look.is_there("practice") and look.n_rows("practice") in look.exam_sizes:
+        return NotCheckable("both exams have the same number of cases, so equal scores are no wonder")
+    return _equal(look, "visible_after", "holdout_after", counts="true", slack=1e-4, share=EQUAL_SCORES)
+
+
+def _equal(look: Look, first: str, second: str, *, counts: str, slack: float, share: float) -> list[Hit]:
+    assert look.score_pairs
+    n_equal, n, at_random = look.scope.one(EQUAL.format(first=first, second=second, counts=counts), slack=slack + 1e-9)
+    p = at_least(n_equal, n, max(share, PAIRED * at_random)) if n_equal >= EQUAL_MIN else 1.0
+    return [Hit("window", {"n_equal": n_equal, "n": n, "p": p})] if p < RARE else []
+
+
+def held_out_breaks(look: Look) -> list[Hit]:
+    """Held-out scores before a heal that are not where the heal before it left them."""
+    return _breaks(look, "holdout", WOBBLE_HELD_OUT / min(look.exam_sizes))
+
+
+def visible_breaks(look: Look) -> list[Hit]:
+    """The same for the visible metric."""
+    return _breaks(look, "visible", WOBBLE_VISIBLE / look.n_rows("practice"))
+
+
+def _breaks(look: Look, exam: str, slack: float) -> list[Hit]:
+    names = {"before": f"{exam}_before", "after": f"{exam}_after"}
+    assert look.span_heals
+    look.scope.keep("copied_loops", COPIED_LOOPS.format(**names))
+    rows = look.query(BREAKS.format(**names), slack=slack + 1e-9)
+    if rows and rows[0][4] >= NOISY_MIN and len(rows) > NOISY * rows[0][4]:
+        return [Hit("window", {"n": len(rows), "shown": f"{len(rows)} of {rows[0][4]} times, as if it moved by itself"}, "medium")]
+    return [
+        Hit(heal_id, {"earlier": earlier, "before": now, "after": was, "shown": f"{now:g} here, {was:g} after {earlier}"})
+        for heal_id, earlier, now, was, _ in rows
+    ]
+
+
+def held_out_never_falls(look: Look) -> list[Hit]:
+    """Held-out scores that change often and never go down."""
+    assert look.score_pairs
+    n_down, n = look.scope.one(FALLS)
+    p = (1 - NEVER_FALLS) ** n
+    return [Hit("window", {"n": n, "p": p})] if not n_down and p < 0.01 else []
+
+
+def aggregates_edited(look: Look) -> list[Hit] | NotCheckable:
+    """Held-out scores that are not the share of cases passed in the heal's own run of the exam."""
+    look.scope.keep("exam_runs", EXAM_RUNS)
+    if not look.scope.one("select count(*) from exam_runs")[0]:
+        return NotCheckable("no heal of the window has a held-out run of its own")
+    unfold(look.scope, "select run from exam_runs")
+    return [
+        Hit(heal_id, {"phase": str(phase), "stored": stored, "mean": mean, "shown": f"{stored:g}, and its rows give {mean:g}"})
+        for heal_id, phase, stored, mean in look.query(AGGREGATES)
+    ]

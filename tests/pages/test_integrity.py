@@ -1,0 +1,54 @@
+"""Integrity: findings with what proves them, what could not be checked and why; withheld numbers are struck through wherever they stand."""
+
+import json
+
+from tests.pages.states import ROOT
+from tests.pages.test_pages_alone import opened, said
+
+PAGE = ROOT / "pages" / "trust" / "integrity.py"
+EVIL = "<script>alert(1)</script> ![x](http://evil.test/x.png)"
+
+
+def texts(app):
+    return " ".join(one.value for one in (*app.main.text, *app.main.markdown, *app.main.caption)).replace("\\", "")
+
+
+def leak(folder):
+    """A held-out case among the practice cases: critical for E."""
+    case = json.loads((folder / "holdout.jsonl").read_text().splitlines()[0])
+    with (folder / "practice.jsonl").open("a") as file:
+        file.write(json.dumps(case | {"id": EVIL}) + "\n")
+
+
+def test_findings_stand_with_what_proves_them_and_the_rest_with_why_it_is_not_checkable(demo, monkeypatch):
+    app = opened(PAGE, demo, monkeypatch)
+    assert not app.exception
+    assert "Held-out case ho_038 stands in what heals added (100% of its word sequences)." in texts(app)
+    assert "coverage: 1" in app.main.code[0].value
+    assert [header.value for header in app.main.header] == ["Findings", "Not checkable", "Checked and clean", "What no rule can catch"]
+    unchecked, clean = (frame.value for frame in app.main.dataframe)
+    why = dict(zip(unchecked["rule"], unchecked["why"], strict=True))
+    assert why["I05"] == "there is no checkpoint in the ledger of decisions"
+    assert "I01" in set(clean["rule"])
+    assert not said(app)
+
+
+def test_a_withheld_axis_says_so_and_its_number_is_struck_through(demo, monkeypatch):
+    leak(demo)
+    app = opened(PAGE, demo, monkeypatch)
+    assert "Efficacy (I64) is withheld" in said(app)
+    week = opened(ROOT / "pages" / "review" / "week.py", demo, monkeypatch)
+    assert "Efficacy (I64) is withheld" in said(week)
+    metrics = {one.label: one.value for one in week.main.metric}
+    assert metrics["E Efficacy"].startswith("~~")
+    assert metrics["S Signal"][0].isdigit()
+
+
+def test_a_log_that_is_clean_says_that_nothing_was_found(workspaces, monkeypatch):
+    app = opened(PAGE, workspaces["one good"], monkeypatch)
+    assert "rejected (for one," in texts(app)  # its bad lines are a finding
+    folder = workspaces["one good"]
+    good = (folder / "heal_events.jsonl").read_bytes().splitlines()[-1]
+    (folder / "heal_events.jsonl").write_bytes(good + b"\n")
+    app = opened(PAGE, folder, monkeypatch)
+    assert "None: no rule that could be checked finds a contradiction in these records." in texts(app)
