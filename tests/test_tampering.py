@@ -22,7 +22,7 @@ FLOORS = {
     "a score of 1.02": ("I10", 1.0),
     "label everything real": ("I28", 0.95),
     "add an override line": ("I41", 0.95),
-    "edit a target, unlogged": ("I06", 0.75),
+    "edit a target, unlogged": ("I06", 0.6),
 }
 A_FEW, MANY = range(1, 3), range(101, 301)
 

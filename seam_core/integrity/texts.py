@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import msgspec
 from rapidfuzz import fuzz
@@ -171,7 +172,8 @@ def _read(look: Look) -> Texts:
 def _pass(look: Look) -> Texts:
     found = Texts()
     keep_texts_before(look.scope, look.gate)
-    way = _way(look)
+    rows = look.query(NEWEST, n=TEXTS_MAX)
+    way = _way(look, rows)
     blocks: dict[str, list[str]] = {}
     for target, text in look.query("select target, text from protected where text is not null order by id"):
         if text.strip():
@@ -179,7 +181,7 @@ def _pass(look: Look) -> Texts:
     ids = [case for (case,) in look.query("select id from holdout") if len(case) >= EXAM_ID_MIN and re.search(r"\d", case)]
     exam = ExamIds(frozenset(ids), _common_start(ids))
     known: dict[str, list[str]] = {}  # target → hashes of its texts so far: a heal may start from any of them, as after a roll-back
-    for one in _written(look):
+    for one in _written(look, rows):
         _judge_chain(found, one, way, known)
         _judge_text(found, one, exam, [*blocks.get("*", ()), *(blocks.get(one.target, ()) if one.target not in (None, "*") else ())])
     return found
@@ -191,9 +193,8 @@ def _common_start(names: list[str]) -> str:
     return first[: next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))]
 
 
-def _written(look: Look) -> Iterator[Written]:
+def _written(look: Look, rows: list[tuple[Any, ...]]) -> Iterator[Written]:
     """The texts of the window in time order, the newest TEXTS_MAX of them."""
-    rows = look.query(NEWEST, n=TEXTS_MAX)
     before: dict[str | None, tuple[str, set[str]]] = {}  # target → its text, and the same as lines
     lines = look.scope.store.lines("heals", [row[0] for row in rows])
     for (_, heal_id, target, level, is_judged), line in zip(rows, lines, strict=True):
@@ -213,11 +214,11 @@ def _written(look: Look) -> Iterator[Written]:
             before[target] = change.after_text, set(new_lines)
 
 
-def _way(look: Look) -> Way | None:
+def _way(look: Look, rows: list[tuple[Any, ...]]) -> Way | None:
     """The way of hashing that the log uses; None when none of those that are known fits."""
     matches = [0] * len(WAYS)
     n_tried = 0
-    for one in _written(look):
+    for one in _written(look, rows):
         if one.before_hash is None or one.before is None:
             continue
         for at, way in enumerate(WAYS):
