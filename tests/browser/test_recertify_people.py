@@ -189,13 +189,13 @@ def test_a_reviewer_certifies_and_the_same_form_sent_by_a_viewer_writes_nothing(
     forms = [data for data in ana.wire.sent[before:] if BackMsg.FromString(data).rerun_script.widget_states.widgets]
     assert len(forms) >= 3  # the reason, the button that asks, the one that writes
 
+    bo.wire.replay(forms, "replay")
+    assert rows(team, "replay") == []
     expect(bo.page.get_by_text("4 cases").first).to_be_visible()
     expect(bo.page.get_by_role("button", name="Certify version 2 …")).to_be_disabled()
     expect(
         bo.page.get_by_text(re.compile("You may not certify: neither your subject u-bo nor .* is among the reviewers")).last
     ).to_be_visible()
-    bo.wire.replay(forms, "replay")
-    assert rows(team, "replay") == []
     dan.wire.replay(forms, "replay")  # from a reviewer it is a decision, so it was not for its form that it was refused
     expect(dan.page.get_by_text("Version 2 certified by Dan").first).to_be_visible()
     assert [row.by for row in rows(team, "replay")] == [signed_in(provider, "u-dan", "Dan")]
