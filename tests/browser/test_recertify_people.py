@@ -11,14 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from seam_core.baseline.drafts import Drafts
 from seam_core.ledger import Ledger, SignedIn
-from tests.browser.conftest import PATIENCE, Visit
+from tests.browser.conftest import Visit
 from tests.browser.people import add_person, providing, sign_in, team_settings
 from tests.browser.test_recertify import BROKEN, ask, chosen, click, confirm, give_reason, press, table
+from tests.browser.wire import Wire
 from tests.seam_core.baselines import add_runs, opened_desk, outcomes, sent, world
 from tests.seam_core.workspaces import run
 from tests.servers import serving
@@ -88,39 +87,6 @@ def people(team, browsers, chromium):
         page.close()
 
 
-class Wire:
-    """What a page and its server tell each other, and a way to send what the page never would."""
-
-    def __init__(self, page):
-        self.sent, self.n_done = [], 0
-        self._page = page
-        page.route_web_socket(re.compile("_stcore/stream"), self._between)
-
-    def _between(self, browser):
-        self._server = browser.connect_to_server()
-        browser.on_message(self._forth)
-        self._server.on_message(lambda data: self._back(browser, data))
-
-    def _forth(self, data):
-        self.sent.append(data)
-        self._server.send(data)
-
-    def _back(self, browser, data):
-        self.n_done += ForwardMsg.FromString(data).WhichOneof("type") == "script_finished"
-        browser.send(data)
-
-    def replay(self, forms, workspace):
-        """Send what another page sent, on another workspace, one after another."""
-        for data in forms:
-            asked, before = BackMsg.FromString(data), self.n_done
-            asked.rerun_script.query_string = re.sub("workspace=[a-z]+", f"workspace={workspace}", asked.rerun_script.query_string)
-            self._server.send(asked.SerializeToString())
-            until = time.monotonic() + PATIENCE / 1000
-            while self.n_done == before and time.monotonic() < until:
-                self._page.wait_for_timeout(20)
-            assert self.n_done > before
-
-
 def rows(team, name):
     return Ledger(team.root / name / "decisions.sqlite").rows()
 
@@ -186,7 +152,7 @@ def test_a_reviewer_certifies_and_the_same_form_sent_by_a_viewer_writes_nothing(
     write(ana)
     expect(ana.page.get_by_role("dialog").get_by_text("Version 2 certified by Ana")).to_be_visible()
     assert [row.by for row in rows(team, "certify")] == [signed_in(provider, "u-ana", "Ana")]
-    forms = [data for data in ana.wire.sent[before:] if BackMsg.FromString(data).rerun_script.widget_states.widgets]
+    forms = ana.wire.forms(after=before)
     assert len(forms) >= 3  # the reason, the button that asks, the one that writes
 
     bo.wire.replay(forms, "replay")
