@@ -1,13 +1,11 @@
 """Signing in with a real OpenID Connect provider on loopback: who decides, who may certify, and when that is over."""
 
-import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import pytest
-from oidc_provider_mock import User, run_server_in_thread
 from playwright.sync_api import expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -15,33 +13,17 @@ from websockets.sync.client import connect
 
 from seam_core.ledger import Ledger, SignedIn
 from tests.browser.conftest import SETTLED, axe_findings
+from tests.browser.people import add_person, providing, sign_in, team_settings
 from tests.seam_core.workspaces import heal, write
 from tests.servers import serving
 
 PAGE = "/heals?win=all&order=oldest"
-PEOPLE = {
-    "u-ana": {"name": "Ana", "email": "ana@example.test", "email_verified": True},
-    "u-bo": {"name": "Bo **bold**", "email": "bo@example.test", "email_verified": True},
-    "u-cy": {"name": "Cy", "email": "ana@example.test"},  # claims an address that nobody has checked
-}
-SETTINGS = """
-reviewers = ["ana@example.test"]
-[sign_in]
-issuer = "{issuer}"
-client_id = "seam"
-client_secret = "not looked at"
-cookie_secret = "{secret}"
-redirect_uri = "{address}/oauth2callback"
-"""
 
 
 @pytest.fixture(scope="module")
 def provider():
-    """The provider's people, to whom others can be added, and its address."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    people = [User(sub=subject, claims=claims) for subject, claims in PEOPLE.items()]
-    with run_server_in_thread(user_claims=people) as server:
-        yield SimpleNamespace(address=f"http://localhost:{server.server_port}")
+    with providing() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -49,23 +31,8 @@ def team(provider, tmp_path_factory):
     """A server on which people sign in: its address, the ledger, and its issuer."""
     folder = tmp_path_factory.mktemp("team")
     write(folder / "agent", heal_events=[heal(number) for number in range(1, 13)])
-
-    def settings(address):
-        return SETTINGS.format(issuer=provider.address, secret="0123456789abcdef" * 2, address=address)
-
-    with serving(folder / "agent", folder, settings) as address:
+    with serving(folder / "agent", folder, lambda address: team_settings(provider, address)) as address:
         yield SimpleNamespace(address=address, ledger=Ledger(folder / "agent" / "decisions.sqlite"), issuer=provider.address)
-
-
-def sign_in(page, subject):
-    """Sign in from the page that is open; afterwards it is open again."""
-    left = page.url
-    page.get_by_test_id("stSidebar").get_by_role("button", name="Sign in").click()
-    page.get_by_role("textbox", name="sub").fill(subject)
-    page.get_by_role("button", name="Authorize").click()
-    expect(page.get_by_text("You decide as").or_(page.get_by_text("your sign-in has expired")).first).to_be_visible()
-    page.wait_for_selector(SETTLED)
-    assert page.url == left
 
 
 def says_you_are(page, sentence):
@@ -126,17 +93,13 @@ def test_a_sign_in_that_expires_while_the_page_is_open_decides_nothing(team, pro
     for seconds in (6, 15, 40):  # a slow machine needs longer to have the page open in time
         page = visit(alone=True).open(team.address + PAGE, shows="Read only: sign in to decide.").page
         over = time.time() + seconds
-        add_person(page, provider, "u-late", {"name": "Late", "exp": int(over)})
+        add_person(provider, "u-late", {"name": "Late", "exp": int(over)})
         sign_in(page, "u-late")
         if skip(page).is_enabled():
             break
     page.wait_for_timeout(max(0, over - time.time()) * 1000 + 100)
     decide(page, "Not written: your sign-in has expired; sign in again to decide.")
     assert len(team.ledger.rows()) == before
-
-
-def add_person(page, provider, subject, claims):
-    assert page.request.put(f"{provider.address}/users/{subject}", data=claims).ok
 
 
 # ---- ten sessions at once, without the browser
