@@ -13,6 +13,7 @@ import typer
 from typer.main import get_command
 
 from seam_core.errors import SeamError
+from seam_core.escape import visible
 from seam_core.report import FAULT, UNUSABLE
 
 INTERRUPTED = 130  # exit code of whatever is stopped with Ctrl+C
@@ -43,7 +44,7 @@ def run(app: typer.Typer, arguments: Sequence[str], *, program: str) -> int:
 
 def refuse(sentence: str, *, program: str) -> int:
     """Say on stderr why there is no answer; returns the exit code for it."""
-    print(f"{program}: {sentence}", file=sys.stderr)  # noqa: T201
+    print(f"{program}: {visible(sentence, length=len(sentence))}", file=sys.stderr)  # noqa: T201
     return UNUSABLE
 
 

@@ -8,7 +8,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from seam_core.errors import UnreadableLogError
 from seam_core.lines import LogFile
@@ -35,6 +35,20 @@ def is_there(path: Path) -> bool:
     except OSError as error:
         raise UnreadableLogError(f"{path}: cannot be read ({error.strerror})") from None
     return True
+
+
+def own_file(path: Path) -> Literal["", "none", "a folder", "a link", "no regular file"]:
+    """What is wrong with a file that SEAM itself keeps, beside logs that others write: "" when it is a file, "none" when there is none.
+
+    Whoever may write in the folder must not send our writes elsewhere, nor let us wait at a pipe.  Raises OSError when it cannot be told.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return "none"
+    if stat.S_ISREG(mode):
+        return ""
+    return "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "no regular file"
 
 
 def is_readable(path: Path) -> bool:

@@ -298,11 +298,13 @@ class Store:
         return Loader(self._con, con, f"stage_{log.table}", latest_time(self._now), self._tell)
 
     def _read_versions(self) -> Versions:
-        """The versions in the ledger; those known before when it cannot be read now, which the report says under ``ledger``."""
+        """The versions in the ledger; those known before when it cannot be read now, which the report says under ``ledger``. Where none are
+        known, no baseline is: else whoever spoils the ledger could edit certified.json and have it used.
+        """
         try:
             return read_versions(self.ledger, known=self.versions) if self.ledger else self.versions
-        except LedgerError:
-            return self.versions
+        except LedgerError as error:
+            return self.versions or Versions(fault=f"the ledger of decisions cannot be read: {error}")
 
     def _fill_certified(self) -> None:
         """Make ``certified`` (the newest baseline), ``baselines`` (case by case, every version) and ``baseline_versions`` (their runs)."""

@@ -71,6 +71,11 @@ def cut(text: str, length: int = ID_LENGTH) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
+def is_text(name: str) -> bool:
+    """Whether it is Unicode text, as every id in the logs is: no half of a surrogate pair, which no query takes."""
+    return name.encode("utf-8", "ignore").decode() == name
+
+
 def unknown_key(key: str, known: Sequence[str]) -> str:
     """That a key is none of those that are known, and which of them it may have been meant for."""
     nearest = process.extractOne(key, known, scorer=fuzz.ratio)

@@ -12,6 +12,7 @@ from pages.parts.deciding import Deciding
 from seam_core import escape
 from seam_core.baseline.drafts import Draft
 from seam_core.baseline.reviewing import DifferingCase
+from seam_core.baseline.submission import is_said
 from seam_core.ledger.kinds import COMMENT_MAX
 from seam_core.views import baseline_agenda, case_sides
 from seam_core.views.baseline_agenda import Agenda, Choice
@@ -118,7 +119,7 @@ def _verdict(desk: Deciding, found: Agenda, draft: Draft, case: DifferingCase) -
 def _accept_safety(desk: Deciding, run_id: str, case_id: str) -> None:
     """Accept one safety case, with the reason that stands in its box."""
     reason = drafts.typed(drafts.box(f"why {case_id}", run_id))
-    if not reason.strip():
+    if not is_said(reason):
         drafts.refuse(case_id, f"{cut(case_id)} is a safety case: write why it may change, then accept it. Nothing was changed.")
         return
     drafts.keep(desk, run_id, lambda draft: baseline_agenda.accept_safety(draft, case_id, reason), place=case_id)

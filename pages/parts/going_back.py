@@ -13,7 +13,7 @@ from pages.parts.frame import View
 from seam_core import escape
 from seam_core.baseline.bundle import rollback_folder
 from seam_core.baseline.faults import BaselineError
-from seam_core.baseline.submission import Submission, Written
+from seam_core.baseline.submission import Submission, Written, is_said
 from seam_core.ledger import Actor
 from seam_core.ledger.kinds import Rollback
 from seam_core.views import baseline_rollback
@@ -88,7 +88,7 @@ def _write(desk: Deciding, found: Agenda, plan: Plan) -> None:
 def _ask(desk: Deciding, found: Agenda, plan: Plan) -> None:
     review = found.review
     reason = drafts.load(desk, review.run.run_id).reason.strip()
-    if not reason:
+    if not is_said(reason):
         st.error("Say why in a sentence.")
         return
     sent = Submission(review.run.run_id, review.digest, review.version_number, reason, uuid4().hex)

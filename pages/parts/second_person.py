@@ -12,7 +12,7 @@ from pages.parts.deciding import Deciding
 from seam_core import escape
 from seam_core.baseline.approvals import Pending
 from seam_core.baseline.bundle import rollback_folder
-from seam_core.baseline.submission import Written
+from seam_core.baseline.submission import Written, is_said
 from seam_core.ledger import Actor
 from seam_core.ledger.kinds import COMMENT_MAX
 from seam_core.views import baseline_in_force
@@ -48,7 +48,7 @@ def show(desk: Deciding, run_id: str) -> None:
 
 def _ask(desk: Deciding, pending: Pending, reason: str, words: str) -> None:
     """Open the dialog in which a proposal is approved or vetoed."""
-    if not reason.strip():
+    if not is_said(reason):
         st.error("Say why in a sentence.")
         return
     once = uuid4().hex  # one key for one dialog, however often it is sent

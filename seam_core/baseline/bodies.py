@@ -29,7 +29,7 @@ def certification_of(
     return Certification(
         **_common(sent, review, number=review.version_number + 1),
         **_choices(sent, review),
-        files=digest_files(workspace).files | {CERTIFIED_FILE: FileDigest(len(copy), sha256(copy).hexdigest())},
+        files=digest_files(workspace, but=CERTIFIED_FILE).files | {CERTIFIED_FILE: FileDigest(len(copy), sha256(copy).hexdigest())},
         baseline=in_words(outcomes),
         baseline_sha256=outcomes_digest(outcomes),
         first_baseline=in_words(before.outcomes) if before and not versions else UNSET,
@@ -66,16 +66,28 @@ def proposal_of(sent: Submission, review: Review, *, asks: Literal["certificatio
     return Proposal(**_common(sent, review, number=number), **_choices(sent, review), asks=asks, heal_id=heal_id)
 
 
+def same_decision(sent: Submission) -> dict[str, Any]:
+    """What a row says that this was sent for, whatever it decides."""
+    return {"run_id": sent.run_id, "shown_sha256": sent.digest, "reason": sent.reason.strip()}
+
+
+def same_choices(sent: Submission) -> dict[str, Any]:
+    """What it says of the cases."""
+    return {
+        "accepted": sorted(sent.accepted),
+        "rejected": sorted(sent.rejected),
+        "safety_reasons": {case_id: reason.strip() for case_id, reason in sorted(sent.safety_reasons.items())},
+    }
+
+
 def _common(sent: Submission, review: Review, *, number: int) -> dict[str, Any]:
     return {
+        **same_decision(sent),
         "version": number,
         "key": sent.key,
-        "run_id": review.run.run_id,
         "run_ts": review.run.stamp,
         "run_sha256": review.run.record_sha256,
-        "shown_sha256": review.digest,
         "drift": review.drift,
-        "reason": sent.reason.strip(),
         "before_version": review.version_number,
         "before_sha256": review.version.sha256 if review.version else None,
     }
@@ -83,8 +95,6 @@ def _common(sent: Submission, review: Review, *, number: int) -> dict[str, Any]:
 
 def _choices(sent: Submission, review: Review) -> dict[str, Any]:
     return {
-        "accepted": sorted(sent.accepted),
-        "rejected": sorted(sent.rejected),
+        **same_choices(sent),
         "left": sorted({case.case_id for case in review.cases} - sent.accepted - sent.rejected),
-        "safety_reasons": {case_id: reason.strip() for case_id, reason in sorted(sent.safety_reasons.items())},
     }

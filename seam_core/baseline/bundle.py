@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from pathlib import Path
 from seam_core.baseline.copies import write_whole
 from seam_core.baseline.faults import BaselineError
 from seam_core.scope import Scope
-from seam_core.words import cut
+from seam_core.words import cut, is_text
 
 FORMAT = "seam-rollback/1"
 MANIFEST = "manifest.json"
@@ -78,13 +79,13 @@ class Bundle:
 
 def rollback_folder(workspace: Path, key: str) -> Path:
     """Where a bundle goes when nobody names another place."""
-    return workspace / "rollbacks" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{key[:8]}"
+    return workspace / "rollbacks" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def plan_bundle(scope: Scope, *, heal_id: str, run_id: str, version: int) -> Bundle:
     """The texts to go back to.  Raises BaselineError for a heal that there is not, or that the boundary gate stopped."""
     with scope.store.lock:
-        found = scope.query(HEAL, heal_id=heal_id)
+        found = scope.query(HEAL, heal_id=heal_id) if is_text(heal_id) else []
         if not found:
             raise BaselineError(f"there is no heal {cut(heal_id)} in the log to roll back to")
         if found[0][2]:
@@ -120,20 +121,21 @@ def plan_bundle(scope: Scope, *, heal_id: str, run_id: str, version: int) -> Bun
 
 def write_bundle(bundle: Bundle, place: Path) -> None:
     """Write the folder whole, or nothing of it.  Raises BaselineError when it is there already or cannot be written."""
-    unfinished = place.with_name(f".{place.name}.unfinished-{os.getpid()}")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.exists():
+        if os.path.lexists(place):
             raise BaselineError(f"{place}: is there already; name another folder")
-        unfinished.mkdir()
-        for name, data in (*bundle.texts.items(), (MANIFEST, bundle.manifest)):
-            write_whole(unfinished / name, data)
-        unfinished.rename(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=place.parent))
+        try:
+            for name, data in (*bundle.texts.items(), (MANIFEST, bundle.manifest)):
+                write_whole(unfinished / name, data)
+            unfinished.chmod(0o755)
+            unfinished.rename(place)
+        finally:
+            with suppress(OSError):
+                shutil.rmtree(unfinished)
     except OSError as error:
         raise BaselineError(f"{place}: the bundle cannot be written ({error.strerror}); nothing was decided") from None
-    finally:
-        with suppress(OSError):
-            shutil.rmtree(unfinished)
 
 
 def remove_bundle(place: Path) -> None:

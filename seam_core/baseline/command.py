@@ -24,6 +24,7 @@ from seam_core.baseline.submission import Submission, Written
 from seam_core.commandline import refuse, say
 from seam_core.errors import SettingsError
 from seam_core.ledger import ledger_file, local_actor
+from seam_core.ledger.kinds import Certification, Proposal
 from seam_core.notify.standing import failures
 from seam_core.notify.telling import tell_decision
 from seam_core.report import ALERT
@@ -98,8 +99,7 @@ def certify(
     with _desk(workspace) as desk, _conflicts("certify"):
         accepted, rejected = frozenset(accept or ()), frozenset(reject or ())
         if accept_all:
-            review = desk.review(run)
-            accepted |= {case.case_id for case in review.cases if not case.is_safety} - rejected
+            accepted |= _all_cases(desk, run, key) - rejected
         reasons = dict(_case_reason(text, accepted) for text in safety_reason or ())
         sent = _sent(desk, run, digest, reason, key, accepted=accepted, rejected=rejected, safety_reasons=reasons)
         _say_written(desk.certify(sent, actor=local_actor(), check=_may_certify), workspace, output, "certify")
@@ -138,7 +138,7 @@ def approve(
     """As the second person, decide what another one proposed."""
     _check_format(output)
     with _desk(workspace) as desk, _conflicts("approve"):
-        key = key or uuid4().hex
+        key = _key(key)
         place = out or rollback_folder(workspace, key)
         written = desk.approve(proposal, reason=reason, key=key, actor=local_actor(), check=_may_certify, place=place)
         _say_written(written, workspace, output, "approve")
@@ -149,9 +149,7 @@ def veto(workspace: Folder, proposal: ProposalRow, reason: Reason, key: Key = No
     """Refuse what somebody proposed, or take back what you did."""
     _check_format(output)
     with _desk(workspace) as desk, _conflicts("veto"):
-        _say_written(
-            desk.veto(proposal, reason=reason, key=key or uuid4().hex, actor=local_actor(), check=_may_certify), workspace, output, "veto"
-        )
+        _say_written(desk.veto(proposal, reason=reason, key=_key(key), actor=local_actor(), check=_may_certify), workspace, output, "veto")
 
 
 @app.command()
@@ -198,7 +196,19 @@ def _conflicts(command: str) -> Iterator[None]:
 
 def _sent(desk: Desk, run: str, digest: str, reason: str, key: str | None, **choices: Any) -> Submission:
     shown = max((one.number for one in desk.store.baselines), default=0)
-    return Submission(run, digest.lower(), shown, reason, key or uuid4().hex, **choices)
+    return Submission(run, digest.lower(), shown, reason, _key(key), **choices)
+
+
+def _all_cases(desk: Desk, run: str, key: str | None) -> frozenset[str]:
+    """The cases that differ and are no safety cases; those of the first time, when this key was sent before."""
+    first = desk.decided(key) if key else None
+    if first and isinstance(first.decision, (Certification, Proposal)):
+        return frozenset(first.decision.accepted)
+    return frozenset(case.case_id for case in desk.review(run).cases if not case.is_safety)
+
+
+def _key(given: str | None) -> str:
+    return uuid4().hex if given is None else given
 
 
 def _case_reason(text: str, accepted: frozenset[str]) -> tuple[str, str]:
@@ -223,6 +233,8 @@ def _say_written(written: Written, folder: Path, output: str, command: str) -> N
     if written.bundle:
         found["folder"] = str(written.bundle)
     say(as_json(found) if output == "json" else decision_text(found))
+    if written.is_repeat:
+        _complain(f"this was decided before, in row {written.row.seq}; nothing more was written", command)
     if written.is_proposal:
         _complain(f"nothing is decided yet: another person has to `baseline approve --proposal {written.row.seq}`", command)
     if not written.copy.is_fine:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from seam_core.baseline.versions import Outcomes, Versions, in_words, read_versions
 from seam_core.certified import Certified, read_certified
+from seam_core.files import own_file
 from seam_core.ledger import Ledger, LedgerError
 
 State = Literal["in step", "stale", "missing", "moved", "the only record", "none", "not checkable"]
@@ -85,8 +86,13 @@ def mend_copy(ledger: Ledger | None, path: Path) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Keep what nobody certified beside the file, under the digest of its bytes.  Raises OSError."""
-    data = path.read_bytes()
+    """Keep what nobody certified beside the file, under the digest of its bytes. What is no file of its own (a link, a folder, a pipe) is
+    moved there as it is and not read: a link may lead to what others must not see.  Raises OSError.
+    """
+    if own_file(path):
+        return path.rename(path.with_name(f"{path.stem}.moved-{path.lstat().st_ino:x}{path.suffix}"))
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:  # whatever took its place meanwhile
+        data = file.read()
     place = path.with_name(f"{path.stem}.moved-{sha256(data).hexdigest()[:12]}{path.suffix}")
     write_whole(place, data)
     return place

@@ -5,14 +5,14 @@ Opening writes nothing. Each decision is one transaction of the ledger; whatever
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
 from seam_core.axes.drift import Drift, measure_drift
 from seam_core.baseline.approvals import KINDS, BaselineRow, Pending, check_open, check_second, in_the_way, key_of, open_proposal
-from seam_core.baseline.bodies import certification_of, proposal_of, rollback_of
+from seam_core.baseline.bodies import certification_of, proposal_of, rollback_of, same_choices, same_decision
 from seam_core.baseline.bundle import Bundle, plan_bundle, remove_bundle, write_bundle
 from seam_core.baseline.copies import Copy, copy_state, keep_in_step
 from seam_core.baseline.faults import BaselineError, ConflictError
@@ -20,6 +20,7 @@ from seam_core.baseline.reviewing import Review, open_surface, review_run, seen_
 from seam_core.baseline.submission import Submission, Written, check_cases, check_plain
 from seam_core.baseline.versions import KINDS as DECIDED
 from seam_core.baseline.versions import Versions
+from seam_core.errors import SeamError
 from seam_core.ledger import Actor, History, Ledger, Row
 from seam_core.ledger.kinds import BaselineDecision, Certification, Decision, Proposal, Rollback, Veto
 from seam_core.records import CERTIFIED_FILE
@@ -101,6 +102,10 @@ class Desk:
         chain = self.ledger.chain()
         return [row for row in self.ledger.rows(*KINDS) if row.seq <= chain.rows]
 
+    def decided(self, key: str) -> Row | None:
+        """The decision, proposal or veto that was sent with a key."""
+        return self.ledger.ask(lambda history: next((row for row in history.newest_first(*KINDS) if key_of(row) == key), None))
+
     def contradicted(self, review: Review) -> tuple[dict[str, str], dict[str, str]]:
         """What newer runs say against a review: case → run, for those whose outcome is another one there, and for safety cases that fail
         there and neither did in the reviewed run nor when they were certified.
@@ -141,7 +146,7 @@ class Desk:
         """
         check_plain(sent.reason, sent.key, *sent.safety_reasons.values())
         self.store.refresh()
-        if done := self._done(sent.key, Certification.kind, Proposal.kind):
+        if done := self._done(sent.key, (Certification.kind, Proposal.kind), {**same_decision(sent), **same_choices(sent)}):
             return done
         review, versions = self._shown(sent)
         check_cases(sent, review)
@@ -158,7 +163,7 @@ class Desk:
         """
         check_plain(sent.reason, sent.key)
         self.store.refresh()
-        if done := self._done(sent.key, Rollback.kind, Proposal.kind, bundle=place):
+        if done := self._done(sent.key, (Rollback.kind, Proposal.kind), {**same_decision(sent), "heal_id": heal_id}, bundle=place):
             return done
         review, versions = self._shown(sent)
         bundle = plan_bundle(self.scope(), heal_id=heal_id, run_id=sent.run_id, version=review.version_number)
@@ -174,7 +179,7 @@ class Desk:
         """
         check_plain(reason, key)
         self.store.refresh()
-        if done := self._done(key, Certification.kind, Rollback.kind, bundle=place):
+        if done := self._done(key, (Certification.kind, Rollback.kind), {"proposal": seq, "reason": reason.strip()}, bundle=place):
             return done
         pending = self._pending(seq)
         if pending.lapsed:
@@ -197,7 +202,7 @@ class Desk:
         """Refuse what was proposed in a row of the ledger, or take the own proposal back.  Raises as `certify` does."""
         check_plain(reason, key)
         self.store.refresh()
-        if done := self._done(key, Veto.kind):
+        if done := self._done(key, (Veto.kind,), {"proposal": seq, "reason": reason.strip()}):
             return done
         self._pending(seq)
         return self._write(Veto(proposal=seq, key=key, reason=reason.strip()), self.store.versions, actor, check)
@@ -213,12 +218,12 @@ class Desk:
         """Where the copy is kept."""
         return self.store.workspace.fixtures / CERTIFIED_FILE
 
-    def _done(self, key: str, *kinds: str, bundle: Path | None = None) -> Written | None:
-        """The first result, when a decision was sent before."""
-        row = self.ledger.ask(lambda history: next((row for row in history.newest_first(*KINDS) if key_of(row) == key), None))
+    def _done(self, key: str, kinds: tuple[str, ...], says: Mapping[str, object], *, bundle: Path | None = None) -> Written | None:
+        """The first result, when a decision was sent before.  Raises ConflictError when the one of this key `says` something else."""
+        row = self.decided(key)
         if row is None:
             return None
-        if row.kind not in kinds:
+        if row.kind not in kinds or any(getattr(row.decision, name) != value for name, value in says.items()):
             raise ConflictError(f"the key of this decision was used for another one (row {row.seq}); start again")
         is_there = bundle is not None and row.kind == Rollback.kind and bundle.is_dir()
         return Written(row, self._keep_copy(), is_repeat=True, bundle=bundle if is_there else None)
@@ -277,25 +282,24 @@ class Desk:
         """The folder first, so that no decision names one that is not there; it is taken away when the decision is refused."""
         write_bundle(bundle, place)
         try:
-            written = self._write(decision, versions, actor, check)
+            row, is_repeat = self._decide(decision, versions, actor, check)
         except BaseException:
             remove_bundle(place)
             raise
-        if written.is_repeat:
+        if is_repeat:
             remove_bundle(place)
-            return written
-        return replace(written, bundle=place)
+        return Written(row, self._keep_copy(), is_repeat=is_repeat, bundle=None if is_repeat else place)
 
-    def _write(
-        self,
-        decision: BaselineRow,
-        versions: Versions,
-        actor: Actor,
-        check: Check | None,
-        *,
-        lapsed: int | None = None,
-    ) -> Written:
-        """One transaction, unless somebody decided since `versions`, or opened or closed a proposal. `lapsed`: one that does not count."""
+    def _write(self, decision: BaselineRow, versions: Versions, actor: Actor, check: Check | None, *, lapsed: int | None = None) -> Written:
+        row, is_repeat = self._decide(decision, versions, actor, check, lapsed=lapsed)
+        return Written(row, self._keep_copy(replace_moved=not is_repeat and row.kind == Certification.kind), is_repeat=is_repeat)
+
+    def _decide(
+        self, decision: BaselineRow, versions: Versions, actor: Actor, check: Check | None, *, lapsed: int | None = None
+    ) -> tuple[Row, bool]:
+        """One transaction, unless somebody decided since `versions`, or opened or closed a proposal: the row, and whether it was there
+        already. `lapsed`: a proposal that does not count.
+        """
         known = versions.newest_decision
         seq = known.row.seq if known else 0
         is_repeat = False
@@ -318,12 +322,15 @@ class Desk:
                 check()
             return decision
 
-        row = self.ledger.decide(what, actor=actor)
-        return Written(row, self._keep_copy(replace_moved=not is_repeat and row.kind == Certification.kind), is_repeat=is_repeat)
+        return self.ledger.decide(what, actor=actor), is_repeat
 
     def _keep_copy(self, *, replace_moved: bool = False) -> Copy:
-        copy = keep_in_step(self.ledger, self.certified_file, replace_moved=replace_moved, known=self.store.certified)
-        self.store.refresh()
+        """The copy after a decision, which stands whatever becomes of the copy: what cannot be read now is a fault of it, not raised."""
+        try:
+            copy = keep_in_step(self.ledger, self.certified_file, replace_moved=replace_moved, known=self.store.certified)
+            self.store.refresh()
+        except SeamError as error:
+            return Copy("not checkable", fault=str(error))
         return copy
 
 

@@ -12,8 +12,10 @@ import msgspec
 from msgspec import Meta
 
 from seam_core.errors import SeamError
+from seam_core.files import own_file
 from seam_core.ledger import Actor
 from seam_core.ledger.kinds import COMMENT_MAX
+from seam_core.ledger.looking import beside
 
 NAME = "drafts.sqlite"
 PATIENCE = 5.0  # seconds to wait for another writer
@@ -48,11 +50,11 @@ class Drafts:
     """The drafts of one workspace. Reading makes no file; each change is on the disk before it returns."""
 
     def __init__(self, ledger: Path) -> None:
-        self.path = ledger.with_name(NAME)
+        self.path = beside(ledger, NAME)
 
     def get(self, actor: Actor, run_id: str) -> Draft:
         """What a person chose so far; an empty draft when nothing was kept.  Raises DraftError when there is one that cannot be read."""
-        if not self.path.exists():
+        if not self._is_there():
             return Draft()
         with self._open(mode="ro") as con:
             row = con.execute("select body from drafts where person = ? and run_id = ?", (actor.key, run_id)).fetchone()
@@ -60,7 +62,7 @@ class Drafts:
             return Draft()
         try:
             return msgspec.json.decode(row[0], type=Draft)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:  # the last: a number, where somebody put one
             raise DraftError(f"{self.path}: your draft on this run cannot be read ({error}); choose anew") from None
 
     def runs(self, actor: Actor) -> tuple[str, ...]:
@@ -73,22 +75,38 @@ class Drafts:
 
     def put(self, actor: Actor, run_id: str, draft: Draft) -> None:
         """Keep what a person chose, in place of what they had.  Raises DraftError, and what was kept before is still there."""
-        body = msgspec.json.encode(draft, order="deterministic")
+        self._is_there()
         with self._open(mode="rwc") as con, con:
+            body = msgspec.json.encode(draft, order="deterministic")
             con.execute(TABLE)
             con.execute(PUT, (actor.key, run_id, body))
             con.execute("delete from drafts where number <= (select max(number) from drafts) - ?", (KEPT,))
 
     def forget(self, actor: Actor, run_id: str) -> None:
         """Drop a draft that was sent.  Raises DraftError."""
-        if self.path.exists():
+        if self._is_there():
             with self._open(mode="rw") as con, con:
                 con.execute("delete from drafts where person = ? and run_id = ?", (actor.key, run_id))
+
+    def _is_there(self) -> bool:
+        """Whether there is a file of drafts.  Raises DraftError for what can be none."""
+        try:
+            found = own_file(self.path)
+        except OSError as error:
+            raise self._lost(error.strerror) from None
+        if found in ("", "none"):
+            return not found
+        raise self._lost(f"it is {found}")
+
+    def _lost(self, why: object) -> DraftError:
+        return DraftError(f"{self.path}: drafts cannot be kept there ({why}); what you chose lives as long as this page")
 
     @contextmanager
     def _open(self, *, mode: str) -> Iterator[sqlite3.Connection]:
         try:
             with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True, timeout=PATIENCE)) as con:
                 yield con
+        except UnicodeEncodeError:
+            raise self._lost("half of a surrogate pair is no text") from None
         except sqlite3.Error as error:
-            raise DraftError(f"{self.path}: drafts cannot be kept there ({error}); what you chose lives as long as this page") from None
+            raise self._lost(error) from None

@@ -11,6 +11,7 @@ from seam_core.baseline.approvals import BaselineRow, Pending
 from seam_core.baseline.copies import Copy
 from seam_core.baseline.desk import Status
 from seam_core.baseline.reviewing import Review, in_short
+from seam_core.escape import visible
 from seam_core.ledger import Row
 from seam_core.ledger.kinds import Certification, Proposal, Rollback, Veto
 from seam_core.words import count
@@ -56,11 +57,11 @@ def status_text(found: Status, review: Review | None) -> str:
     drift = found.drift
     lines = [f"RECERTIFY is {'due' if drift.due else 'not due'}" + (f": {drift.reason}" if drift.reason else "")]
     if review:
-        lines.append(in_short(review))
-        lines.append(f"run {review.run.run_id} · digest {review.digest} · drift {_rounded(review.drift)} · version {found.version}")
+        lines.append(_line(in_short(review)))
+        lines.append(f"run {_line(review.run.run_id)} · digest {review.digest} · drift {_rounded(review.drift)} · version {found.version}")
         cases = {case.case_id: case for case in review.cases}
         for group in review.groups:
-            lines.append(group.sentence)
+            lines.append(_line(group.sentence))
             lines += [f"  {_case_text(cases[case_id])}" for case_id in group.case_ids]
     else:
         lines.append(found.why_not)
@@ -72,7 +73,14 @@ def status_text(found: Status, review: Review | None) -> str:
 
 def _case_text(case: Any) -> str:
     was = "not certified" if case.certified is None else _outcome(case.certified)
-    return f"{case.case_id}: {was} → {_outcome(case.passed)}{', safety' if case.is_safety else ''}, flips by itself {case.noise.words}"
+    return (
+        f"{_line(case.case_id)}: {was} → {_outcome(case.passed)}{', safety' if case.is_safety else ''}, flips by itself {case.noise.words}"
+    )
+
+
+def _line(text: str) -> str:
+    """A text that an agent or a person wrote, on one line of a terminal that it can neither clear nor colour, nor add lines to."""
+    return visible(" ".join(text.split()), length=len(text) + 1)
 
 
 def decision_of(row: Row) -> dict[str, Any]:
@@ -105,7 +113,7 @@ def decision_text(one: dict[str, Any]) -> str:
     """The same for people, in one line."""
     folder = f"; the texts are in {one['folder']}" if "folder" in one else ""
     second = f", as proposed in row {one['proposal']}" if "proposal" in one and one["kind"] != Veto.kind else ""
-    return f"{one['ts']} {one['actor']['name']}: {_what(one)}{second}: {one['reason']}{folder}\n"
+    return _line(f"{one['ts']} {one['actor']['name']}: {_what(one)}{second}: {one['reason']}{folder}") + "\n"
 
 
 def _what(one: dict[str, Any]) -> str:

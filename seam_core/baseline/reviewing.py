@@ -23,7 +23,7 @@ from seam_core.scope import Scope, open_scope
 from seam_core.settings import Settings
 from seam_core.store import Store
 from seam_core.views.case_history import QUESTION_LENGTH, Noise
-from seam_core.words import count, cut
+from seam_core.words import count, cut, is_text
 
 FULL = """
 select r.run, r.run_id, r.ts, r.phase::varchar, r.heal_id, r.position
@@ -157,6 +157,9 @@ def review_run(scope: Scope, run_id: str | None = None) -> Review:
         if scope.store.versions.fault:
             raise BaselineError(f"nothing can be certified: {scope.store.versions.fault}")
         version = max(scope.store.baselines, key=lambda one: one.number, default=None)
+        if version is None and scope.store.certified.rejects:  # else whoever spoils the file starts a first baseline in its place
+            fault = scope.store.certified.rejects[0].reason
+            raise BaselineError(f"certified.json cannot be used: {fault}; mend it, or take it away to certify a first version")
         run = _pinned(scope, run_id)
         if version and version.run_ts and version.run_id and (run.ts, run.run_id) < (version.run_ts, version.run_id):
             raise BaselineError(
@@ -181,7 +184,7 @@ def seen_later(scope: Scope, run: PinnedRun) -> dict[str, tuple[bool, str]]:
 
 
 def _pinned(scope: Scope, run_id: str | None) -> PinnedRun:
-    found = scope.query(FULL, run_id=run_id)
+    found = scope.query(FULL, run_id=run_id) if run_id is None or is_text(run_id) else []
     if not found:
         if run_id is None:
             raise BaselineError(

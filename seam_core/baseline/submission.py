@@ -45,9 +45,14 @@ class Written:
         return self.row.kind == Proposal.kind
 
 
+def is_said(reason: str) -> bool:
+    """Whether there is anything to see of a reason."""
+    return any(one.isprintable() and not one.isspace() for one in reason)
+
+
 def check_plain(reason: str, key: str, *more_reasons: str) -> None:
     """Raises BaselineError for a decision without a reason or a key, and for texts that are too long to keep."""
-    if not reason.strip():
+    if not is_said(reason):
         raise BaselineError("say why in a sentence; a decision without a reason is not taken down")
     for text in (reason, *more_reasons):
         if len(text) > COMMENT_MAX:
@@ -64,7 +69,7 @@ def check_cases(sent: Submission, review: Review) -> None:
     if both := sorted(sent.accepted & sent.rejected):
         raise BaselineError(f"{named(both)}: both accepted and rejected; nothing was written")
     safety = sent.accepted & review.safety_cases
-    if bare := sorted(case_id for case_id in safety if not sent.safety_reasons.get(case_id, "").strip()):
+    if bare := sorted(case_id for case_id in safety if not is_said(sent.safety_reasons.get(case_id, ""))):
         raise BaselineError(f"{named(bare)}: a safety case is accepted one by one, with a reason of its own; nothing was written")
     if extra := sorted(sent.safety_reasons.keys() - safety):
         raise BaselineError(f"{named(extra)}: a reason of its own is for a safety case that is accepted; nothing was written")

@@ -8,13 +8,13 @@ holds on it, and two writers would meet.
 from __future__ import annotations
 
 import sqlite3
-import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+from seam_core.files import own_file
 from seam_core.ledger.faults import LedgerError, in_words
 from seam_core.ledger.rows import BEFORE_FIRST, COLUMNS
 
@@ -85,17 +85,14 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
 def is_ledger_there(path: Path) -> bool:
     """Whether there is a file.  Raises LedgerError when it cannot be told, and for what can be no ledger."""
     try:
-        found = path.lstat()
-    except FileNotFoundError:
-        if not path.parent.is_dir():
-            raise LedgerError(f"{path}: there is no such folder as {path.parent}") from None
-        return False
+        found = own_file(path)
     except OSError as error:
         raise LedgerError(f"{path}: cannot be read ({error.strerror})") from None
-    if stat.S_ISREG(found.st_mode):
-        return True
-    what = "a link; name the file that it stands for" if stat.S_ISLNK(found.st_mode) else "no regular file"
-    raise LedgerError(f"{path}: is {'a folder' if stat.S_ISDIR(found.st_mode) else what}")
+    if found == "none" and not path.parent.is_dir():
+        raise LedgerError(f"{path}: there is no such folder as {path.parent}")
+    if found in ("", "none"):
+        return not found
+    raise LedgerError(f"{path}: is {found}{'; name the file that it stands for' if found == 'a link' else ''}")
 
 
 def is_ours(con: sqlite3.Connection, path: Path) -> bool:

@@ -51,6 +51,11 @@ def ledger_file(folder: Path, server: ServerSettings) -> Path:
         raise LedgerError(f"{place}: cannot be read ({error.strerror})") from None
 
 
+def beside(ledger: Path, name: str) -> Path:
+    """Where something else about the same workspace is kept: beside the ledger, and named after it where one folder holds several."""
+    return ledger.with_name(name if ledger.name == FILE else f"{ledger.stem}.{name}")
+
+
 def noted(path: Path) -> Noted:
     """Number of rows and head of a ledger, for a report, or why they cannot be read; the chain is not followed."""
     try:

@@ -16,8 +16,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from seam_core.errors import SeamError
+from seam_core.files import own_file
 from seam_core.ledger.book import timestamp
-from seam_core.ledger.looking import FILE as LEDGER_FILE
+from seam_core.ledger.looking import beside
 from seam_core.notify.hooks import Hook, Hooks
 from seam_core.notify.notices import Notice
 
@@ -113,8 +114,8 @@ class Standing:
 
 
 def outbox_file(ledger: Path) -> Path:
-    """Where it is kept: beside the ledger, and named after it where one folder holds several."""
-    return ledger.with_name(FILE if ledger.name == LEDGER_FILE else f"{ledger.stem}.{FILE}")
+    """Where it is kept."""
+    return beside(ledger, FILE)
 
 
 class Outbox:
@@ -181,9 +182,13 @@ class Outbox:
             return {hook: Standing(*row) for hook, *row in con.execute(BY_HOOK)} if con else {}
 
     def _is_there(self) -> bool:
-        if self.path.is_symlink() or self.path.is_dir():  # whoever may write in the folder must not send our writes elsewhere
-            raise OutboxError(f"{self.path}: is {'a link' if self.path.is_symlink() else 'a folder'}, so nothing is sent; take it away")
-        return self.path.exists()
+        try:
+            found = own_file(self.path)
+        except OSError as error:
+            raise OutboxError(f"{self.path}: cannot be read ({error.strerror}), so nothing is sent") from None
+        if found in ("", "none"):
+            return not found
+        raise OutboxError(f"{self.path}: is {found}, so nothing is sent; take it away")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

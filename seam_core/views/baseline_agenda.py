@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from seam_core.baseline.desk import Desk
 from seam_core.baseline.drafts import Draft
 from seam_core.baseline.reviewing import DifferingCase, Review
-from seam_core.baseline.submission import Submission
+from seam_core.baseline.submission import Submission, is_said
 from seam_core.ledger.canonical import canonical
 from seam_core.words import TOLERANCE, count, cut, listed, named, percent
 
@@ -183,9 +183,9 @@ def outlook(found: Agenda, draft: Draft, *, line: float) -> Outlook:
     n_before = sum(not case.is_new for case in review.cases)
     n_after = n_before - sum(not found.cases[case_id].is_new for case_id in fits.accepted)
     n_known = found.n_known + len(fits.accepted) - (n_before - n_after)
-    bare = [case.case_id for case, reason in safety if not reason.strip()]
+    bare = [case.case_id for case, reason in safety if not is_said(reason)]
     faults = [f"{named(bare)}: a safety case is accepted with a reason of its own."] if bare else []
-    faults += [] if draft.reason.strip() else ["Say why in a sentence."]
+    faults += [] if is_said(draft.reason) else ["Say why in a sentence."]
     said = _said(found, counts, (n_before, n_after, n_known), line=line)
     return Outlook(review.version_number + 1, counts, safety, tuple(said), tuple(faults))
 
