@@ -354,10 +354,10 @@ def test_markdown_says_what_the_report_says(cli, tmp_path):
     out = cli("--heals", path, *NOW, "--format", "md").out
     assert out.startswith("## SEAM 2026-05-26 .. 2026-06-02\n")
     for row in (
-        "| S Signal | 1.00 | 0.70 | ok | 1 of 1 signature |",
-        "| E Efficacy | 0.60 | 0.80 | below 0.80 | 1 of 1 heal |",
-        "| A Aftermath | not scored | 0.90 | no suite_runs.jsonl | 0 of 1 heal |",
-        "| M Monotonicity | 1.00 | 0.60 | ok | 1 of 1 loop |",
+        "| S Signal | 1.00 | none | 0.70 | ok, not enough heals to tell | 1 of 1 signature |",
+        "| E Efficacy | 0.60 | none | 0.80 | below 0.80, not enough heals to tell | 1 of 1 heal |",
+        "| A Aftermath | not scored | none | 0.90 | no suite_runs.jsonl | 0 of 1 heal |",
+        "| M Monotonicity | 1.00 | none | 0.60 | ok, not enough heals to tell | 1 of 1 loop |",
         "- Alerts: `E<0.80`",
         "- Not scored: A.",
     ):
