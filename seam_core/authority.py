@@ -117,7 +117,8 @@ def _local_role(actor: Local, server: ServerSettings, where: str) -> Role:
             sentence=f"people sign in by {place(server)}, so that the system's user decides nothing; decide on the dashboard",
         )
     if not server.reviewers:
-        return Role(may_certify=True, sentence=f"nobody signs in here and no {where} are named, so whoever uses SEAM on this machine may")
+        unnamed = f"{server.file} names no reviewers" if server.file else "no server settings name reviewers"
+        return Role(may_certify=True, sentence=f"nobody signs in here and {unnamed}, so whoever uses SEAM on this machine may")
     if any(stands_for(entry, actor) for entry in server.reviewers):
         return Role(may_certify=True, sentence=f"{cut(actor.name)} is among the {where}")
     return Role(may_certify=False, sentence=f"{cut(actor.name)} is not among the {where}")

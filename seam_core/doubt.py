@@ -117,6 +117,12 @@ def tag(doubt: Doubt) -> str:
     return TAGS[doubt.verdict] if doubt.verdict else ""
 
 
+def in_short(doubt: Doubt, line: float) -> str:
+    """The range and what it settles; no range beside a score that is 0 by rule, which lies outside it. Empty for an axis without a score."""
+    is_by_rule = doubt.verdict == "confirmed" and doubt.interval is not None and doubt.interval.high >= line - TOLERANCE
+    return " · ".join(part for part in ("0 by rule" if is_by_rule else range_text(doubt), tag(doubt)) if part)
+
+
 def sentence(doubt: Doubt, line: float) -> str:
     """The range, what it settles, and what would settle it; why there is none; empty for an axis that is not scored."""
     if doubt.verdict is None:

@@ -16,12 +16,10 @@ def show() -> None:
     signs_in = providers is not None
     st.text(escape.visible(f"You: {me.sentence}"))
     found = rights.rights(server, signs_in=signs_in, is_local=not signs_in and me.actor is not None, n_providers=len(providers or ()))
-    tables.show(
-        [{"what": one.what, "who": one.who} for one in found],
-        name="rights",
-        alt="What can be done here, and by whom",
-        columns={"what": "What", "who": st.column_config.TextColumn("Who", width="large")},
-    )
+    for one in found:  # no table: its cells would cut the sentences off
+        with st.container(gap=None):
+            st.caption(escape.plain(one.what))
+            st.text(escape.visible(one.who))
     email = me.claims.email if me.claims and me.claims.email_verified else None
     named = rights.reviewers(server, signs_in=signs_in, you=me.actor, email=email)
     tables.show(

@@ -73,6 +73,9 @@ def _sides(desk: Deciding, found: Agenda, case: DifferingCase) -> None:
     for column, heading, side in zip(st.columns(2), ("Certified", "In this run"), (sides.then, sides.now), strict=True):
         with column:
             _side(heading, side, case.certified if side is sides.then else case.passed)
+            if sides.again is not None and side is sides.now:
+                st.caption(f"The newest output with this outcome is of {_seen(sides.again)}")
+                surface_cases.show_output(sides.again.output)
 
 
 def _side(heading: str, side: Side | None, passed: bool | None) -> None:  # noqa: FBT001 -- an outcome
@@ -80,8 +83,12 @@ def _side(heading: str, side: Side | None, passed: bool | None) -> None:  # noqa
     if side is None:
         st.caption("No earlier run on record has this outcome." if passed is not None else "The baseline does not know this case.")
         return
-    st.caption(f"as in {escape.code(side.seen.run_id)} · {escape.plain(side.seen.phase)} · {side.seen.ts:%Y-%m-%d %H:%M} UTC")
+    st.caption(f"as in {_seen(side)}")
     surface_cases.show_output(side.output)
+
+
+def _seen(side: Side) -> str:
+    return f"{escape.code(side.seen.run_id)} · {escape.plain(side.seen.phase)} · {side.seen.ts:%Y-%m-%d %H:%M} UTC"
 
 
 def _reason(desk: Deciding, run_id: str, draft: Draft, case: DifferingCase) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from datetime import UTC, datetime
+from shlex import quote
 
 import streamlit as st
 
@@ -17,6 +19,7 @@ from seam_core.baseline.drafts import Draft
 from seam_core.baseline.faults import BaselineError
 from seam_core.baseline.reviewing import in_short
 from seam_core.errors import SeamError
+from seam_core.settings import SERVER_VARIABLE
 from seam_core.views import baseline_agenda, baseline_in_force, baseline_runs, case_drift
 from seam_core.views.baseline_agenda import Agenda
 from seam_core.views.baseline_runs import Against, FullRun
@@ -91,9 +94,10 @@ def why_this_baseline(view: View) -> None:
 
 
 def command(view: View, name: str, options: str = "") -> str:
-    """A command line on this workspace."""
-    folder = str(view.opened.store.workspace.folder).replace("'", "'\\''")
-    return escape.visible(f"python -m seam_core {name} --workspace '{folder}'{options}")
+    """A command line on this workspace, with this server's settings: without them it would look for the ledger elsewhere."""
+    folder, settings = view.opened.store.workspace.folder, os.environ.get(SERVER_VARIABLE)
+    first = f"{SERVER_VARIABLE}={quote(settings)} " if settings else ""
+    return escape.visible(f"{first}python -m seam_core {name} --workspace {quote(str(folder))}{options}")
 
 
 @st.fragment(run_every="30s")

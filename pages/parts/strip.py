@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts import address
 from pages.parts.frame import View
 from seam_core import escape, summary
-from seam_core.doubt import range_text, tag
+from seam_core.doubt import in_short
 from seam_core.report import AXES, thresholds
 from seam_core.words import AXIS_NAMES, count, named
 
@@ -76,8 +76,7 @@ def state(view: View, axis: str) -> str:
 
 def _settled(view: View, axis: str) -> str:
     """The range and what it settles; nothing for an axis that is not scored."""
-    doubt = view.audit.doubt[axis]
-    return " · ".join(part for part in (range_text(doubt), tag(doubt)) if part)
+    return in_short(view.audit.doubt[axis], thresholds(view.audit.settings)[axis])
 
 
 def states(view: View, axis: str) -> list[str]:

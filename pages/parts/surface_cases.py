@@ -109,7 +109,7 @@ def _compared_with(at: Seen) -> str | None:
 def show_output(output: Output) -> None:
     """What a run put on record about a case."""
     if output.kind == "none":
-        st.caption("No output on record: the run logs none for this case under its evidence.")
+        st.caption("No output on record: this run's evidence has none for this case.")
     elif output.kind == "link":
         st.link_button(f"Open the output at {escape.plain(output.host)}", output.text)
     else:

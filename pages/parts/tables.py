@@ -16,7 +16,7 @@ from seam_core.words import count
 
 SHEET = 100  # rows on screen at once; every one of them travels to the browser on each change
 CELL = 300  # characters of a text cell on screen; the CSV has all
-TALL = 460  # px; a longer table scrolls inside
+TALL = 473  # px; a longer table scrolls inside, and half a row at its end says so
 
 Row = Mapping[str, Any]
 

@@ -55,7 +55,7 @@ def in_force(audit: Audit, today: date) -> InForce:
         ]
     n_heals, n_runs = audit.scope.one(SINCE, run_ts=version.run_ts, run_id=version.run_id)
     since = "Since that run" if version.run_id else "In the log"
-    sentences.append(f"{since}: {count(n_heals, 'heal')} and {count(n_runs, 'full run')} of the surface.")
+    sentences.append(f"{since}: {count(n_heals, 'heal')} that took effect, and {count(n_runs, 'full run')} of the surface.")
     return InForce(version, tuple(sentences), said.reason if isinstance(said, Certification) else "", copy)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seam_core.report import Audit
@@ -9,6 +10,7 @@ from seam_core.views.case_history import Seen, case_history
 from seam_core.views.case_runs import Output, outputs
 
 NONE = Output("none")
+RUNS_ASKED = 20  # newest ones that are asked for an output, where the reviewed run has none
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,13 @@ class Side:
 
 @dataclass(frozen=True)
 class Sides:
-    """Before and now; None where no run is on record."""
+    """Before and now; None where no run is on record. `again`: where the reviewed run put nothing on record, the newest run that did, of
+    those since the case changed with the same outcome.
+    """
 
     then: Side | None
     now: Side | None
+    again: Side | None = None
 
 
 def sides(audit: Audit, case_id: str, *, run_id: str, certified: bool | None, certified_on: str | None, origin: str | None) -> Sides:
@@ -40,4 +45,16 @@ def sides(audit: Audit, case_id: str, *, run_id: str, certified: bool | None, ce
         ends = [at for at, one in enumerate(seen) if one.run_id in (origin, run_id)]
         then = next((one for one in reversed(seen[: min(ends, default=0)]) if one.passed == certified), None)
     found = outputs(audit, tuple(one.run_id for one in (then, now) if one), case_id)
-    return Sides(*(Side(one, found.get(one.run_id, NONE)) if one else None for one in (then, now)))
+    two = (Side(one, found.get(one.run_id, NONE)) if one else None for one in (then, now))
+    return Sides(*two, _again(audit, case_id, seen, now, origin) if now and found.get(now.run_id, NONE).kind == "none" else None)
+
+
+def _again(audit: Audit, case_id: str, seen: Sequence[Seen], now: Seen, origin: str | None) -> Side | None:
+    """The newest output of a run since the case changed, with the outcome of the reviewed run."""
+    start = next((at for at, one in enumerate(seen) if one.run_id == origin), None)
+    if start is None:
+        return None
+    alike = [one for one in seen[start : seen.index(now)] if one.passed == now.passed]
+    asked = list({one.run_id: one for one in (*alike[:1], *alike[-RUNS_ASKED:])}.values())
+    found = outputs(audit, tuple(one.run_id for one in asked), case_id)
+    return next((Side(one, found[one.run_id]) for one in reversed(asked) if found.get(one.run_id, NONE).kind != "none"), None)

@@ -1,4 +1,4 @@
-"""Who may do what on this server, in a table, and the reviewers one by one."""
+"""Who may do what on this server, right by right, and the reviewers one by one."""
 
 from __future__ import annotations
 

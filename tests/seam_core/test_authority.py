@@ -63,7 +63,7 @@ def test_a_subject_that_looks_like_somebodys_address_is_not_taken_for_it():
         (ANA, server("u-ana", issuer=OTHER), {}, "only sign-ins by https://other.test may certify here, and yours is by https://id.test"),
         (ANA, server("u-ana"), {"n_providers": 2}, "set issuer under [sign_in] in /etc/seam.toml"),
         (ANA, server("u-ana", issuer=HERE), {"n_providers": 2}, "u-ana is among the reviewers"),
-        (Local("ana"), ServerSettings(), {}, "nobody signs in here and no reviewers in a file that SEAM_SETTINGS names are named"),
+        (Local("ana"), ServerSettings(), {}, "nobody signs in here and no server settings name reviewers"),
         (Local("ana"), ServerSettings(file=FILE, reviewers=("ana",)), {}, "ana is among the reviewers"),
         (Local("ana"), ServerSettings(file=FILE, reviewers=("bo",)), {}, "ana is not among the reviewers"),
         (Local("ana"), server("ana"), {}, "decide on the dashboard"),

@@ -88,7 +88,7 @@ def drift(series: DriftSeries, *, at: str | None = None) -> go.Figure:
     for mark in series.marks:
         if mark.run_id == at:
             figure.add_vline(x=mark.ts, line={"color": PINK, "width": 2, "dash": "dot"})
-    draw_threshold(figure, 100 * series.line, words=f"RECERTIFY from {100 * series.line:g} %")
+    draw_threshold(figure, 100 * series.line, words=f"RECERTIFY from {100 * series.line:g} %", at="top left")  # drift ends at the line
     lay_out(figure, height=MEDIUM, x_title="full run (UTC)", y_title="cases off the baseline (%)")
     top = max([*(100 * mark.drift for mark in series.marks), 100 * series.line])
     figure.update_yaxes(range=[0, 1.2 * top], ticksuffix=" %")

@@ -30,10 +30,10 @@ def lay_out(figure: go.Figure, *, height: int = MEDIUM, x_title: str = "", y_tit
     figure.update_yaxes(title=y_title or None, fixedrange=True, zeroline=False)
 
 
-def draw_threshold(figure: go.Figure, value: float, *, words: str = "", vertical: bool = False) -> None:
-    """A dashed line at a threshold, with what it means written at its end."""
+def draw_threshold(figure: go.Figure, value: float, *, words: str = "", vertical: bool = False, at: str = "top right") -> None:
+    """A dashed line at a threshold, with what it means written at its end, or where else `at` says."""
     line = {"color": GREY, "dash": "dash", "width": 1}
-    note = {"annotation_text": words, "annotation_font_color": GREY, "annotation_position": "top right"} if words else {}
+    note = {"annotation_text": words, "annotation_font_color": GREY, "annotation_position": at} if words else {}
     if vertical:
         figure.add_vline(x=value, line=line, **note)
     else:

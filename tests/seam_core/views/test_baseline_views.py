@@ -84,7 +84,7 @@ def test_a_newer_run_that_contradicts_nothing_says_so_once_something_is_accepted
 def test_a_baseline_that_nobody_certified_says_so_and_one_that_somebody_did_says_all_of_it(folder):
     found = asked(folder, baseline_in_force.in_force, date(2026, 6, 10))
     assert found.sentences[0].startswith("Version 1 is certified.json as it was found: 10 cases (10 pass, 100 %). Nobody certified it here")
-    assert found.sentences[1] == "In the log: 4 heals and 6 full runs of the surface."
+    assert found.sentences[1] == "In the log: 4 heals that took effect, and 6 full runs of the surface."
     certified_once(folder, reason="we meant it")
     add_runs(folder, run("n5", "nightly", 5.5, outcomes("c1")))
     found = asked(folder, baseline_in_force.in_force, date(2026, 6, 10))
@@ -93,7 +93,7 @@ def test_a_baseline_that_nobody_certified_says_so_and_one_that_somebody_did_says
         "Version 2: 10 cases (7 pass, 70 %), certified by ana (user of this machine) at 2026-06-01 12:00 UTC (9 days ago) on run n4 of"
         " 2026-06-06 00:00 UTC, when the drift was 30.0 %.",
         "3 accepted, 0 rejected, 0 left for later.",
-        "Since that run: 0 heals and 1 full run of the surface.",
+        "Since that run: 0 heals that took effect, and 1 full run of the surface.",
     )
     assert asked(folder, baseline_in_force.decided_on, "n4").said.version == 2
     assert asked(folder, baseline_in_force.decided_on, "n5") is None
@@ -157,3 +157,16 @@ def test_a_case_is_shown_as_it_last_was_when_it_was_as_certified_and_as_the_run_
         none = case_sides.sides(found, "c2", run_id="n4", certified=None, certified_on=None, origin=None)
         assert none.then is None
     assert json.loads((tmp_path / "agent" / "certified.json").read_text())["c2"] == "pass"
+
+
+@pytest.mark.parametrize(("also", "shown"), [(("c2",), "n3"), ((), "a2")])
+def test_a_run_without_an_output_shows_the_newest_one_since_the_change_that_has_the_same_outcome(tmp_path, also, shown):
+    """c2 fails from a2 on. n4 logs no output; n3 does, and counts only where c2 fails in it as well."""
+    said = {"a1": "before", "a2": "changed", "n3": "later"}
+    runs = [*RUNS[:-1], run("n3", "nightly", 3.5, outcomes("c1", *also)), RUNS[-1]]
+    runs = [one | ({"evidence": {"c2": said[one["run_id"]]}} if one["run_id"] in said else {}) for one in runs]
+    log = world(tmp_path / "agent", runs=runs) / "heal_events.jsonl"
+    with audited_log(log) as found:
+        both = case_sides.sides(found, "c2", run_id="n4", certified=True, certified_on=None, origin="a2")
+    assert both.now.output.kind == "none"
+    assert (both.again.seen.run_id, both.again.output.text) == (shown, said[shown])
