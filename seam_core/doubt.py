@@ -12,7 +12,6 @@ from seam_core.intervals import (
     LOOPS_MAX,
     LOOPS_MIN,
     SIGNATURES_MIN,
-    TOLERANCE,
     TOO_CLOSE,
     Cells,
     Interval,
@@ -54,6 +53,7 @@ class Doubt:
     verdict: Verdict | None
     needed: int | None = None
     below: float | None = None  # Signal: how probable it is that S is below its line
+    by_rule: bool = False  # the score is 0 by rule and no estimate; the range is that of the mean without the rule
 
 
 UNSCORED = Doubt(None, "not scored", None)
@@ -72,18 +72,18 @@ def measure_doubt(
     found = {
         "S": _signal(scope, lines["S"], missed),
         "E": _mean(scope.query(EFFICACY, scale=SCALE), lines["E"]),
-        "A": _mean(scope.query(AFTERMATH, scale=SCALE), lines["A"], confirmed=floored),
+        "A": _mean(scope.query(AFTERMATH, scale=SCALE), lines["A"], by_rule=floored),
         "M": _mean(loops, lines["M"]),
     }
     return {axis: doubt if scores[axis] is not None else UNSCORED for axis, doubt in found.items()}
 
 
-def _mean(loops: list[tuple[float, int]], line: float, *, confirmed: bool = False) -> Doubt:
+def _mean(loops: list[tuple[float, int]], line: float, *, by_rule: bool = False) -> Doubt:
     interval = clustered(loops)
-    verdict = "confirmed" if confirmed else verdict_of(interval, line)
+    verdict = "confirmed" if by_rule else verdict_of(interval, line)
     if interval is None:
-        return Doubt(None, f"{count(len(loops), 'loop')}: too few for a range, which takes {LOOPS_MIN}", verdict)
-    return Doubt(interval, "", verdict, loops_needed(interval, line) if verdict == "not enough" else None)
+        return Doubt(None, f"{count(len(loops), 'loop')}: too few for a range, which takes {LOOPS_MIN}", verdict, by_rule=by_rule)
+    return Doubt(interval, "", verdict, loops_needed(interval, line) if verdict == "not enough" else None, by_rule=by_rule)
 
 
 def _signal(scope: Scope, line: float, missed: int | None) -> Doubt:
@@ -114,13 +114,12 @@ def range_text(doubt: Doubt) -> str:
 
 def tag(doubt: Doubt) -> str:
     """What the range settles, in words; empty for an axis that is not scored."""
-    return TAGS[doubt.verdict] if doubt.verdict else ""
+    return "confirmed by rule" if doubt.by_rule else TAGS[doubt.verdict] if doubt.verdict else ""
 
 
-def in_short(doubt: Doubt, line: float) -> str:
-    """The range and what it settles; no range beside a score that is 0 by rule, which lies outside it. Empty for an axis without a score."""
-    is_by_rule = doubt.verdict == "confirmed" and doubt.interval is not None and doubt.interval.high >= line - TOLERANCE
-    return " · ".join(part for part in ("0 by rule" if is_by_rule else range_text(doubt), tag(doubt)) if part)
+def in_short(doubt: Doubt) -> str:
+    """The range and what it settles; no range beside a score that is 0 by rule, which may lie outside it. Empty for an unscored axis."""
+    return " · ".join(part for part in ("" if doubt.by_rule else range_text(doubt), tag(doubt)) if part)
 
 
 def sentence(doubt: Doubt, line: float) -> str:
@@ -129,10 +128,10 @@ def sentence(doubt: Doubt, line: float) -> str:
         return ""
     if doubt.interval is None:
         settled = "below its line by rule" if doubt.verdict == "confirmed" else TAGS[doubt.verdict]
-        return f"{capital(doubt.reason)}: {settled}."
+        return f"{capital(doubt.reason)}; {settled}."
     parts = [f"95 % range {range_text(doubt)}", _settled(doubt, line)]
     if doubt.interval.dominant:
-        parts.append(f"one loop holds {doubt.interval.dominant:.0%} of the heals")
+        parts.append(f"one loop holds {100 * doubt.interval.dominant:.0f} % of the heals")
     return f"{'; '.join(parts)}."
 
 
@@ -140,12 +139,12 @@ def _settled(doubt: Doubt, line: float) -> str:
     assert doubt.interval is not None
     if doubt.verdict == "clear":
         return f"all of it at or above {line:.2f}: clear"
-    if doubt.interval.high < line - TOLERANCE:
-        return f"all of it below {line:.2f}: confirmed"
-    if doubt.verdict == "confirmed":
+    if doubt.by_rule:
         return "a safety case regressed, so the score is 0 by rule; the range is that of the mean without the rule"
+    if doubt.verdict == "confirmed":
+        return f"all of it below {line:.2f}: confirmed"
     if doubt.below is not None:
-        return f"it crosses {line:.2f} (a chance of {doubt.below:.0%} to be below): not enough heals to tell"
+        return f"it crosses {line:.2f} (a chance of {100 * doubt.below:.0f} % to be below): not enough heals to tell"
     crosses = f"it crosses {line:.2f}: not enough heals to tell"
     if doubt.needed:
         return f"{crosses}; at this spread about {doubt.needed:,} loops would"

@@ -58,7 +58,7 @@ def coverage(audit: Audit) -> dict[str, str]:
     s, e, a, m = audit.signal, audit.efficacy, audit.aftermath, audit.monotonicity
     parts = {"S": (s.n, s.left_out, "failure signature"), "E": (e.n, e.left_out, "heal")}
     parts |= {"A": (a.n, a.left_out, "heal"), "M": (m.n, m.left_out, "loop")}
-    found = {axis: f"{n:,} of {count(n + out, noun)}" for axis, (n, out, noun) in parts.items() if n and out}
+    found = {axis: f"from {n:,} of {count(n + out, noun)}" for axis, (n, out, noun) in parts.items() if n and out}
     if is_early(audit):
         which = "the healed failure has not" if s.n_signatures == 1 else f"none of {s.n_signatures:,} healed failures has"
         early = f"early: {which} had its {_days(audit)} to come back"

@@ -48,7 +48,7 @@ def _decisions(desk: Deciding) -> None:
         "what": "What",
         "ts": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm", timezone="UTC"),
         "who": "Who",
-        "why": "Why",
+        "why": st.column_config.TextColumn("Why", width="medium"),
         "run_id": "On run",
         "percent": st.column_config.NumberColumn("Drift then", format="%.1f %%"),
         "n_accepted": "Accepted",

@@ -19,9 +19,11 @@ from seam_core.baseline.drafts import Draft
 from seam_core.baseline.faults import BaselineError
 from seam_core.baseline.reviewing import in_short
 from seam_core.errors import SeamError
+from seam_core.ledger.kinds import COMMENT_MAX, Certification, Proposal
 from seam_core.settings import SERVER_VARIABLE
-from seam_core.views import baseline_agenda, baseline_in_force, baseline_runs, case_drift
+from seam_core.views import baseline_agenda, baseline_history, baseline_in_force, baseline_runs, case_drift
 from seam_core.views.baseline_agenda import Agenda
+from seam_core.views.baseline_in_force import InForce
 from seam_core.views.baseline_runs import Against, FullRun
 from seam_core.words import capital, cut, named
 
@@ -82,15 +84,33 @@ def why_this_baseline(view: View) -> None:
     st.header("Why this baseline", anchor=False)
     found = view.ask(baseline_in_force.in_force, datetime.now(UTC).date())
     st.text(escape.visible("\n".join(found.sentences)))
+    proposed = _proposed(view, found)
+    if proposed:
+        _because(*proposed)
     if found.reason:
-        st.caption("Its reason")
-        st.text(escape.visible(found.reason))
+        _because("Approved, because" if proposed else "Its reason", found.reason)
     if found.copy.sentence:
         show = st.error if found.copy.state == "moved" else st.warning
         show(escape.plain(f"{capital(found.copy.sentence)}."))
         st.code(command(view, "baseline repair", " --replace" if found.copy.state == "moved" else ""), language=None, wrap_lines=True)
     elif found.copy.state == "in step":
         st.caption("certified.json is in step with it.")
+
+
+def _because(heading: str, reason: str) -> None:
+    st.caption(escape.plain(heading))
+    st.text(escape.visible(reason, length=COMMENT_MAX))
+
+
+def _proposed(view: View, found: InForce) -> tuple[str, str] | None:
+    """Who proposed the version in force, and why, where a second person approved it."""
+    said = found.version.row.decision if found.version and found.version.row else None
+    if not isinstance(said, Certification) or not isinstance(said.proposal, int):
+        return None
+    row = deciding.gather(view).ask_ledger(baseline_history.rows).get(said.proposal)
+    if row is None or not isinstance(row.decision, Proposal):
+        return None
+    return f"Proposed by {baseline_in_force.who(row)} at {baseline_in_force.when(row.ts)}, because", row.decision.reason
 
 
 def command(view: View, name: str, options: str = "") -> str:
@@ -152,9 +172,8 @@ def _already(desk: Deciding, run_id: str) -> None:
     mine = desk.state.actor is not None and one.row.by.key == desk.state.actor.key
     who = "you" if mine else baseline_in_force.who(one.row)
     what = baseline_in_force.what(one.row)
-    st.success(
-        escape.plain(f"Already decided: {what} by {who} at {baseline_in_force.when(one.row.ts)}. What is below is what it left open.")
-    )
+    below = "What is below still differs from the baseline: it was rejected or left."
+    st.success(escape.plain(f"Already decided: {what} by {who} at {baseline_in_force.when(one.row.ts)}. {below}"))
     st.button("See the history", on_click=_go, args=("history", one.row.seq))
 
 

@@ -76,7 +76,7 @@ def state(view: View, axis: str) -> str:
 
 def _settled(view: View, axis: str) -> str:
     """The range and what it settles; nothing for an axis that is not scored."""
-    return in_short(view.audit.doubt[axis], thresholds(view.audit.settings)[axis])
+    return in_short(view.audit.doubt[axis])
 
 
 def states(view: View, axis: str) -> list[str]:

@@ -200,7 +200,8 @@ def _said(found: Agenda, counts: Tally, drift: tuple[int, int, int], *, line: fl
             f" ({len(review.outcomes) - n_failed:,} pass, {n_failed:,} fail)."
         ]
     parts = [f"{counts.n_accepted:,} accepted", f"{counts.n_rejected:,} rejected", f"{counts.n_left:,} left for later"]
-    said = [f"{name} of the baseline, on run {run}: of {count(len(found.cases), 'case')} that differ, {listed(parts)}."]
+    differing = f"{count(len(found.cases), 'case')} that {'differs' if len(found.cases) == 1 else 'differ'}"
+    said = [f"{name} of the baseline, on run {run}: of {differing}, {listed(parts)}."]
     n_before, n_after, n_known = drift
     if found.n_known:
         shares = f"from {n_before:,} of {found.n_known:,} ({percent(n_before, found.n_known)}) to {n_after:,} of {n_known:,}"

@@ -45,8 +45,8 @@ def sides(audit: Audit, case_id: str, *, run_id: str, certified: bool | None, ce
         ends = [at for at, one in enumerate(seen) if one.run_id in (origin, run_id)]
         then = next((one for one in reversed(seen[: min(ends, default=0)]) if one.passed == certified), None)
     found = outputs(audit, tuple(one.run_id for one in (then, now) if one), case_id)
-    two = (Side(one, found.get(one.run_id, NONE)) if one else None for one in (then, now))
-    return Sides(*two, _again(audit, case_id, seen, now, origin) if now and found.get(now.run_id, NONE).kind == "none" else None)
+    before, after = (Side(one, found.get(one.run_id, NONE)) if one else None for one in (then, now))
+    return Sides(before, after, _again(audit, case_id, seen, now, origin) if now and found.get(now.run_id, NONE).kind == "none" else None)
 
 
 def _again(audit: Audit, case_id: str, seen: Sequence[Seen], now: Seen, origin: str | None) -> Side | None:

@@ -324,6 +324,20 @@ def test_the_second_person_sees_the_first_ones_reasons_and_may_approve_or_veto(t
     assert button(app, "Veto …")
 
 
+def test_a_version_that_two_people_made_names_both_with_their_reasons_and_its_commands_name_the_settings(two, folder, tmp_path):
+    proposed(folder, Local("ana"))
+    with opened_desk(folder, approvals_required=2) as desk:
+        desk.approve(1, reason="b agrees", key="k2", actor=Local("bo"), place=tmp_path / "unused")
+    app = two()
+    captions = texts(app).replace("\\", "")
+    assert "Proposed by ana (user of this machine) at " in captions
+    assert "Approved, because" in captions
+    assert texts(app).index("a looked") < texts(app).index("b agrees")
+    settings = tmp_path / "server.toml"
+    command = f"SEAM_SETTINGS={settings} python -m seam_core ledger verify --workspace {folder} --head "
+    assert any(one.value.startswith(command) for one in two(show="history").main.code)
+
+
 def test_the_first_person_can_only_take_the_proposal_back(two, folder):
     proposed(folder, local_actor())
     app = two()

@@ -302,9 +302,9 @@ def test_how_much_of_the_window_each_score_speaks_of(audited):
     bare = [{key: value for key, value in heal(n, scores=None).items() if key != "was_real_failure"} for n in (2, 3)]
     found = audited([heal(1), *bare])
     assert summary.coverage(found) == {
-        "S": "1 of 3 failure signatures; early: none of 3 healed failures has had its 7 days to come back",
-        "E": "1 of 3 heals",
-        "M": "1 of 3 loops; all loops have one cycle: nothing could dip or return",
+        "S": "from 1 of 3 failure signatures; early: none of 3 healed failures has had its 7 days to come back",
+        "E": "from 1 of 3 heals",
+        "M": "from 1 of 3 loops; all loops have one cycle: nothing could dip or return",
     }
     assert summary.axis_sentences(found)["M"].startswith("none of 1 loop could wander: all have one cycle; ")
     early = "early: the healed failure has not had its 7 days to come back"
