@@ -46,25 +46,24 @@ order by r.ts, r.heal_id
 # of a case that always fails is a flip), with no other heal since that may have broken them.
 REWRITTEN = """
 with doubtful as (
-    select c.heal_id, c.case_id, b.ts
+    select c.heal_id, c.case_id, b.ts, b.position
     from own_cases c join heal_runs h using (heal_id) join surface_runs b on b.run = h.before_run
     where not c.passed_own and not c.passed_after
 ),
 stored as (
-    select d.heal_id, d.case_id, d.ts, r.run_id, r.ts as stored_ts, r.heal_id as stored_heal, o.passed,
-           row_number() over (partition by d.heal_id, d.case_id order by r.position desc) as place
-    from doubtful d join outcomes o using (case_id) join surface_runs r using (run)
-    where r.ts < d.ts and r.heal_id is distinct from d.heal_id
+    select o.case_id, r.position, r.ts, r.run_id, r.heal_id,
+           o.passed and coalesce(lag(o.passed) over (partition by o.case_id order by r.position), true) as passed_twice
+    from outcomes o join surface_runs r using (run) semi join doubtful using (case_id)
 ),
-hidden as (select heal_id, case_id from stored where place <= 2 group by heal_id, case_id having bool_and(passed))
-select s.heal_id, s.case_id, s.run_id, coalesce(x.safety, false)
-from stored s semi join hidden using (heal_id, case_id) left join surface x on x.id = s.case_id
-where s.place = 1 and not exists (
-    select 1 from span_heals o
-    where o.level >= 1 and not o.is_blocked and o.ts > s.stored_ts and o.ts <= s.ts
-        and o.heal_id <> s.heal_id and o.heal_id is distinct from s.stored_heal
-)
-order by s.ts, s.heal_id, s.case_id
+newest as (
+    select d.heal_id, d.case_id, d.ts, s.ts as stored_ts, s.run_id, s.heal_id as stored_heal, s.passed_twice
+    from doubtful d asof join stored s on s.case_id = d.case_id and d.position > s.position
+),
+changed as (select ts as changed_ts from span_heals where level >= 1 and not is_blocked)
+select n.heal_id, n.case_id, n.run_id, coalesce(x.safety, false)
+from newest n asof left join changed c on n.ts >= c.changed_ts left join surface x on x.id = n.case_id
+where n.passed_twice and n.stored_ts < n.ts and n.stored_heal is distinct from n.heal_id and coalesce(c.changed_ts <= n.stored_ts, true)
+order by n.ts, n.heal_id, n.case_id
 """
 
 
