@@ -314,9 +314,8 @@ class Desk:
             if decided := next((row for row in since if row.kind in DECIDED), None):
                 said = decided.decision
                 assert isinstance(said, BaselineDecision)
-                raise ConflictError(
-                    f"somebody else decided meanwhile (row {decided.seq}, {decided.kind} of run {cut(said.run_id)}); nothing was written"
-                )
+                what = f"row {decided.seq}, {decided.kind} of run {cut(said.run_id)} by {cut(decided.by.name)}"
+                raise ConflictError(f"somebody else decided meanwhile ({what}); nothing was written")
             check_open(decision, since, lapsed=lapsed)
             if check is not None:
                 check()
