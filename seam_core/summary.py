@@ -177,7 +177,8 @@ def _alarm(audit: Audit, axis: str) -> str:
     found = alarms(audit, axis)
     score = audit.scores[axis]
     if axis in below(audit) and score is not None:
-        found[0] = f"{AXIS_NAMES[axis]} {score_text(score, line=thresholds(audit.settings)[axis])} is {found[0]}"
+        unsure = " (not enough heals to tell)" if audit.doubt[axis].verdict == "not enough" else ""
+        found[0] = f"{AXIS_NAMES[axis]} {score_text(score, line=thresholds(audit.settings)[axis])} is {found[0]}{unsure}"
         return listed(found)
     return f"{AXIS_NAMES[axis]}: {listed(found)}"
 

@@ -452,3 +452,14 @@ def test_the_headline_says_when_loops_counted_once_would_alert(audited):
     found = audited([*heals, heal(6, loop_id="L", cycle=6) | scores | {"visible_after": 0.75}])
     assert (round(found.efficacy.score, 4), found.efficacy.by_loop) == (0.8333, 0)
     assert summary.verdict(found).endswith("counted by loop Efficacy would be 0.00, below 0.80.")
+
+
+def test_the_headline_says_of_a_low_score_when_there_is_not_enough_to_tell(audited):
+    """Gaps of 0.1 and 0.2 make E 0.6 and 0.2: two loops give no range, and twenty of them one that ends below the line."""
+
+    def in_loops(n_loops):
+        scores = {"visible_before": 0.1, "visible_after": 0.9, "holdout_before": 0.1}
+        return [heal(n, loop_id=f"L{n}") | scores | {"holdout_after": 0.8 - 0.1 * (n % 2)} for n in range(1, n_loops + 1)]
+
+    assert summary.verdict(audited(in_loops(2))).startswith("Efficacy 0.40 is below 0.80 (not enough heals to tell); ")
+    assert summary.verdict(audited(in_loops(20))).startswith("Efficacy 0.40 is below 0.80; ")
