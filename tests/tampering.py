@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from seam_core import contamination
 from seam_core.axes import aftermath, efficacy
 from seam_core.gates import apply_gate
 from seam_core.integrity import Integrity, check
@@ -61,7 +62,8 @@ def integrity_of(folder: Path) -> Integrity:
         store.refresh()
         scope = open_scope(store, window_of(store, span="all"), Settings())
         gate = apply_gate(scope)
-        efficacy.score(scope, gate)
+        with contamination.begin(scope, gate) as search:
+            efficacy.score(scope, gate, search)
         aftermath.score(scope)
         return check(scope, gate)
     finally:

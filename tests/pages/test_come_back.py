@@ -1,6 +1,7 @@
 """Signing in leads back to the page that was open, and never to another server."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
 import httpx
@@ -35,7 +36,8 @@ def ask():
             return await client.get(path, headers=headers)
 
     def call(path, **headers):
-        return asyncio.run(get(path, headers))
+        with ThreadPoolExecutor(max_workers=1) as apart:  # a browser of other tests may have a loop running in this thread
+            return apart.submit(asyncio.run, get(path, headers)).result()
 
     return call
 

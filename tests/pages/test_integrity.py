@@ -33,22 +33,21 @@ def test_findings_stand_with_what_proves_them_and_the_rest_with_why_it_is_not_ch
     assert not said(app)
 
 
-def test_a_withheld_axis_says_so_and_its_number_is_struck_through(demo, monkeypatch):
-    leak(demo)
-    app = opened(PAGE, demo, monkeypatch)
+def test_a_withheld_axis_says_so_and_its_number_is_struck_through(desk, monkeypatch):
+    leak(desk)
+    app = opened(PAGE, desk, monkeypatch)
     assert "Efficacy (I64) is withheld" in said(app)
-    week = opened(ROOT / "pages" / "review" / "week.py", demo, monkeypatch)
+    week = opened(ROOT / "pages" / "review" / "week.py", desk, monkeypatch)
     assert "Efficacy (I64) is withheld" in said(week)
     metrics = {one.label: one.value for one in week.main.metric}
     assert metrics["E Efficacy"].startswith("~~")
     assert metrics["S Signal"][0].isdigit()
 
 
-def test_a_log_that_is_clean_says_that_nothing_was_found(workspaces, monkeypatch):
-    app = opened(PAGE, workspaces["one good"], monkeypatch)
+def test_a_log_that_is_clean_says_that_nothing_was_found(one_good, monkeypatch):
+    app = opened(PAGE, one_good, monkeypatch)
     assert "rejected (for one," in texts(app)  # its bad lines are a finding
-    folder = workspaces["one good"]
-    good = (folder / "heal_events.jsonl").read_bytes().splitlines()[-1]
-    (folder / "heal_events.jsonl").write_bytes(good + b"\n")
-    app = opened(PAGE, folder, monkeypatch)
+    good = (one_good / "heal_events.jsonl").read_bytes().splitlines()[-1]
+    (one_good / "heal_events.jsonl").write_bytes(good + b"\n")
+    app = opened(PAGE, one_good, monkeypatch)
     assert "None: no rule that could be checked finds a contradiction in these records." in texts(app)

@@ -339,7 +339,7 @@ def test_a_ledger_that_cannot_be_read_is_said_and_costs_no_score(capsys, agent, 
     assert "is not a SQLite file" in after["ledger"]["fault"]
     drift = {"anchored_drift": None, "drift_run": None, "baseline_version": None}  # it may hold another baseline than certified.json
     assert after["aftermath"] | drift == before["aftermath"] | drift
-    apart = {"ledger": None, "aftermath": None, "flags": None, "recertify_due": None}
+    apart = {"ledger": None, "aftermath": None, "flags": None, "recertify_due": None, "integrity": None}
     assert after | apart == before | apart
 
 
