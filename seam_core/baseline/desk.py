@@ -22,6 +22,7 @@ from seam_core.baseline.versions import KINDS as DECIDED
 from seam_core.baseline.versions import Versions
 from seam_core.errors import SeamError
 from seam_core.ledger import Actor, History, Ledger, Row
+from seam_core.ledger.checkpoint import CHECKPOINTS, compare_files
 from seam_core.ledger.kinds import BaselineDecision, Certification, Decision, Proposal, Rollback, Veto
 from seam_core.records import CERTIFIED_FILE
 from seam_core.scope import Scope
@@ -239,8 +240,17 @@ class Desk:
 
         Raises ConflictError when the review would be another one now.
         """
+        self._check_history()
         with self.store.lock:  # another thread may bring in a decision between two looks
             return self._checked(sent.run_id, sent.digest, sent.version), self.store.versions
+
+    def _check_history(self) -> None:
+        """A decision notes what the logs look like. It must not hide that what was noted before does not hold any more."""
+        history = compare_files(self.store.workspace, self.ledger.ask(lambda rows: next(rows.newest_first(*CHECKPOINTS), None)))
+        if history.state == "changed":
+            raise BaselineError(
+                f"{history.sentence}; look at it first, then note what the logs look like now with `ledger checkpoint`; nothing was written"
+            )
 
     def _checked(self, run_id: str, digest: str, version: int) -> Review:
         newest = max((one.number for one in self.store.baselines), default=0)

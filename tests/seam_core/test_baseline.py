@@ -12,6 +12,7 @@ from seam_core.baseline.copies import mend_copy
 from seam_core.baseline.faults import BaselineError, ConflictError
 from seam_core.baseline.versions import outcomes_digest
 from seam_core.ledger import Ledger, LedgerError, verify
+from seam_core.ledger.checkpoint import digest_files
 from seam_core.simulate import play
 from seam_core.simulate.workspace import write_workspace
 from tests.seam_core.baselines import (
@@ -698,3 +699,19 @@ def test_somebody_killed_while_certifying_leaves_ledger_and_copy_in_agreement(tm
 @pytest.mark.soak
 def test_somebody_killed_two_hundred_times_while_certifying_leaves_both_in_agreement(tmp_path):
     assert kill_at_random(tmp_path / "agent", 200, seed=2) >= 100
+
+
+def test_a_decision_does_not_cover_up_that_a_log_was_edited_since_the_one_before(folder, tmp_path):
+    """Each decision notes the logs' digests: taken after an edit it would make the edit the new normal."""
+    certified_once(folder)
+    log = folder / "suite_runs.jsonl"
+    before = log.read_text()
+    log.write_text(before.replace('"c9": "pass"', '"c9": "fail"', 1))
+    add_runs(folder, run("n5", "nightly", 5.5, outcomes("c1", "c2", "c4")))
+    with opened_desk(folder) as desk:
+        for decide in (desk.certify, lambda sent, actor: desk.roll_back(sent, heal_id="h2", place=tmp_path / "back", actor=actor)):
+            with pytest.raises(BaselineError, match=r"since the checkpoint of row 1: suite_runs.jsonl does not begin with the same bytes"):
+                decide(sent(desk, key="k2"), actor=ANA)
+        assert kinds(desk) == ["certification"]
+        desk.ledger.write(digest_files(desk.store.workspace), actor=ANA)  # somebody looked, and says so by name
+        assert desk.certify(sent(desk, accept=("c4",), key="k3"), actor=ANA).row.decision.version == 3
