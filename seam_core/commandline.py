@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -16,6 +17,7 @@ from seam_core.errors import SeamError
 from seam_core.escape import visible
 from seam_core.report import FAULT, UNUSABLE
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 INTERRUPTED = 130  # exit code of whatever is stopped with Ctrl+C
 
 # Typer's complaints about arguments share a base class that it does not export.
@@ -37,6 +39,11 @@ def run(app: typer.Typer, arguments: Sequence[str], *, program: str) -> int:
         return refuse(str(error.format_message()), program=program)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        if error.errno not in FULL:
+            traceback.print_exc()
+            return FAULT
+        return refuse(f"there is no room to write on the disk ({error.strerror}); make some, also for temporary files", program=program)
     except Exception:  # the one place where a fault of the program must become exit code 4 instead of Python's 1
         traceback.print_exc()
         return FAULT

@@ -933,3 +933,13 @@ def test_the_clock_at_either_end_of_the_calendar_is_no_fault(tmp_path):
         assert len(kept(store)) == 1
     with opened(path, now=datetime.min.replace(tzinfo=UTC)) as store:
         assert len(rejected(store)) == 1
+
+
+def test_a_disk_without_room_for_temporary_files_is_said_in_one_sentence(tmp_path):
+    """A limit on what a process may write stands for a full disk: the log is not clean and has to be staged."""
+    log = write(tmp_path, heal_events=[heal(n) for n in range(1, 40)])
+    log.write_bytes(log.read_bytes() + b"no heal\n")
+    command = f"ulimit -f 1; exec {sys.executable} run_seam.py --heals {log}"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "run_seam.py: there is no room to write on the disk (File too large); make some, also for temporary files\n"
