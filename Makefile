@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
+# Of the tests: one more than there are cores, since browsers are waited for
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .PHONY: run test soak bench demo docs lint
 
@@ -14,7 +16,7 @@ run: $(VENV)/.run
 # Style, types and every test, the browser's included
 test: $(VENV)/.test
 	$(MAKE) lint
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not soak"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not soak"
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
