@@ -65,36 +65,6 @@ select * from near where position > (select low from span)
 """
 
 CASES = """
-select h.heal_id, h.ts, h.reach, a.case_id, a.passed as passed_after, b.passed as passed_own
-from heal_runs h join outcomes a on a.run = h.after_run
-left join outcomes b on b.run = h.before_run and b.case_id = a.case_id
-"""
-
-# Of the cases that no before run has: the newest outcome before the earliest heal, and every one after that.
-RECENT_OUTCOMES = """
-with asked as (select distinct case_id from own_cases where passed_own is null),
-span as (select min(reach) as low, max(reach) as high from heal_runs),
-near as (
-    select o.case_id, o.passed, r.position, r.phase, r.heal_id
-    from outcomes o join surface_runs r using (run) semi join asked using (case_id)
-    where r.position <= (select high from span)
-),
-newest as (select case_id, max(position) as position from near where position <= (select low from span) group by case_id)
-select n.* from near n join newest using (case_id, position)
-union all
-select * from near where position > (select low from span)
-"""
-
-# Surface runs that hold every case of the surface.
-FULL_RUNS = """
-select r.run
-from (select run from surface_runs where n_results >= (select count(*) from surface)) r
-join outcomes o using (run) join surface s on s.id = o.case_id
-group by r.run
-having count(*) = (select count(*) from surface)
-"""
-
-CASES = """
 select heal_id, ts, case_id, passed_after, passed_own as passed_before, reach, false as is_circular
 from own_cases where passed_own is not null
 union all
