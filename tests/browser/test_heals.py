@@ -110,6 +110,7 @@ def test_a_link_with_filters_shows_the_same_to_somebody_else(at_work, visit):
     page.get_by_role("combobox", name="Order").click()
     page.get_by_role("option", name="newest first").click()
     page.wait_for_url("**order=newest**")
+    page.wait_for_selector(SETTLED)
     page.get_by_role("textbox", name="Search").fill("planner")
     page.keyboard.press("Enter")
     page.wait_for_url("**find=planner**")
