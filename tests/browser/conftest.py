@@ -11,7 +11,7 @@ from playwright.sync_api import expect, sync_playwright
 from seam_core.simulate import write_demo
 from tests.servers import ROOT, serving
 
-CHROMIUM = os.environ.get("SEAM_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM = os.environ.get("SEAM_CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium") or "chromium"
 ARGS = [
     "--no-sandbox",
     "--disable-gpu",
