@@ -14,6 +14,7 @@ from seam_core.commandline import new_app, run
 PROGRAM = "python -m seam_core"
 COMMANDS = {
     "baseline": "seam_core.baseline.command",
+    "import": "seam_core.importing.command",
     "ledger": "seam_core.ledger.command",
     "notify": "seam_core.notify.command",
     "packet": "seam_core.packet.command",

@@ -7,14 +7,13 @@ heal (one sentence on stderr, nothing on stdout) · 4 a fault of the program (wi
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from seam_core.commandline import new_app, run, say
+from seam_core.commandline import new_app, progress, run, say
 from seam_core.errors import SettingsError
 from seam_core.ledger import ledger_file, noted
 from seam_core.markdown import to_markdown
@@ -62,14 +61,14 @@ def _report_command(
     resolved = resolve(workspace.settings_file, flags=chosen, server=server)
     moment = parse_end(now) if now is not None else clock()
     ledger = ledger_file(workspace.folder, server)
-    store = Store(workspace, now=moment, tell=_progress(), ledger=ledger)
+    store = Store(workspace, now=moment, tell=progress(), ledger=ledger)
     store.refresh()
     if rejects:
         _write_rejects(store, rejects)
     found = audit(store, window_of(store, span=window, as_of=as_of), resolved, require=required)
     if packet:
         _write_packet(found, packet, span=window, now=moment, server=server, flags=chosen, require=required, ledger=ledger)
-    _print(to_json(found, ledger=noted(ledger)) if output == "json" else to_markdown(found))
+    say(to_json(found, ledger=noted(ledger)) if output == "json" else to_markdown(found))
     return found.exit_code
 
 
@@ -117,8 +116,8 @@ def _axes(text: str) -> tuple[str, ...]:
 def _write_packet(found: Audit, path: Path, **asked: Any) -> None:
     from seam_core.packet import Asked, make_packet
 
-    progress = _progress()
-    tell = (lambda what, share: progress(f"{what} ({share:.0%})")) if progress else None
+    show = progress()
+    tell = (lambda what, share: show(f"{what} ({share:.0%})")) if show else None
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         _check_free(found.scope.store, path, "--packet")
@@ -153,15 +152,3 @@ def _read_files(store: Store) -> list[Path]:
     workspace = store.workspace
     logs = [state.file.path for state in store.states.values() if state.file]
     return [path for path in (*logs, workspace.settings_file, workspace.fixtures / CERTIFIED_FILE) if path.exists()]
-
-
-def _progress() -> Callable[[str], None] | None:
-    if not sys.stderr.isatty():
-        return None
-    return lambda sentence: print(f"\r\x1b[K{sentence}", end="", file=sys.stderr, flush=True)  # noqa: T201
-
-
-def _print(text: str) -> None:
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201
-    say(text)

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
@@ -55,8 +55,17 @@ def refuse(sentence: str, *, program: str) -> int:
     return UNUSABLE
 
 
+def progress() -> Callable[[str], None] | None:
+    """What shows how far a long command is, on a terminal; None where nobody watches."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda sentence: print(f"\r\x1b[K{sentence}", end="", file=sys.stderr, flush=True)  # noqa: T201
+
+
 def say(text: str) -> None:
     """Print an answer to stdout, whatever the terminal's encoding, and whether or not anybody still reads."""
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201  what showed the progress
     try:
         sys.stdout.write(_fitting(text, sys.stdout.encoding or "utf-8"))
         sys.stdout.flush()

@@ -49,10 +49,14 @@ def workspace_of_log(heals: Path, *, fixtures: Path | None = None) -> Workspace:
     if fixtures is not None:
         _check_folder(fixtures)
         return Workspace(heals, fixtures, str(fixtures))
-    beside = heals.parent / FIXTURES_FOLDER
-    if beside.is_dir() and not holds_heal_log(beside):
-        return Workspace(heals, beside, FIXTURES_FOLDER)
-    return Workspace(heals, heals.parent, ".")
+    beside = fixtures_of(heals.parent)
+    return Workspace(heals, beside, FIXTURES_FOLDER if beside != heals.parent else ".")
+
+
+def fixtures_of(folder: Path) -> Path:
+    """The folder of the fixtures of a workspace: ``fixtures`` in it when that holds no heal log of its own, else the workspace itself."""
+    beside = folder / FIXTURES_FOLDER
+    return beside if beside.is_dir() and not holds_heal_log(beside) else folder
 
 
 def workspace_of_folder(folder: Path) -> Workspace:
