@@ -33,7 +33,7 @@ bench: $(VENV)/.test
 
 # The demo workspace, made anew from its seed
 demo: $(VENV)/.run
-	$(BIN)/python -m seam_core.simulate demo fixtures
+	$(BIN)/python -m seam_core simulate demo fixtures
 
 # The generated part of the documentation
 docs: $(VENV)/.test

@@ -1,4 +1,4 @@
-"""``python -m seam_core COMMAND …``. The report itself is `run_seam.py`.
+"""``python -m seam_core COMMAND …``: every command of the product. `run_seam.py` is `report` alone.
 
 A command is a Typer app named ``app`` in a module of its own, and one line here. Only the one that is called is loaded.
 """
@@ -14,17 +14,21 @@ from seam_core.commandline import new_app, run
 PROGRAM = "python -m seam_core"
 COMMANDS = {
     "baseline": "seam_core.baseline.command",
+    "doctor": "seam_core.doctor",
     "import": "seam_core.importing.command",
+    "init": "seam_core.starting",
     "ledger": "seam_core.ledger.command",
     "notify": "seam_core.notify.command",
     "packet": "seam_core.packet.command",
+    "report": "seam_core.cli",
+    "simulate": "seam_core.simulate.command",
 }
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; returns its exit code."""
     app = new_app()
-    app.callback(help="What goes beside the report.", no_args_is_help=True)(_nothing)
+    app.callback(help="Was the repair real? Every command of SEAM.", no_args_is_help=True)(_nothing)
     called = [name for name in COMMANDS if arguments and arguments[0] == name]
     for name in called or COMMANDS:
         app.add_typer(import_module(COMMANDS[name]).app, name=name)

@@ -1,4 +1,4 @@
-"""Arguments in, one report out: what ``run_seam.py`` does.
+"""Arguments in, one report out: what ``run_seam.py`` does, and ``python -m seam_core report``.
 
 Exit codes: 0 quiet · 1 an alert fired · 2 a gate block, a due re-certification or a withheld axis · 3 unusable arguments or no valid
 heal (one sentence on stderr, nothing on stdout) · 4 a fault of the program (with its traceback).
@@ -25,14 +25,15 @@ from seam_core.window import parse_end, parse_span
 from seam_core.words import cut
 from seam_core.workspace import workspace_of_log
 
+HELP = "Score a window of heals: was the repair real?"
 FORMATS = ("json", "md")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit code. Prints the report to stdout, everything else to stderr."""
-    app = new_app()
-    app.command(help="Score a window of heals: was the repair real?")(_with_thresholds(_report_command))
-    return run(app, arguments, program="run_seam.py")
+    alone = new_app()
+    alone.command(help=HELP)(_with_thresholds(_report_command))
+    return run(alone, arguments, program="run_seam.py")
 
 
 def _report_command(
@@ -72,11 +73,11 @@ def _report_command(
     return found.exit_code
 
 
-def _with_thresholds(command: Callable[..., int]) -> Callable[..., int]:
+def _with_thresholds(command: Callable[..., int]) -> Callable[..., None]:
     """The command with one option per threshold added, named after it."""
 
-    def run(**arguments: Any) -> int:
-        return command(**arguments)
+    def run(**arguments: Any) -> None:
+        raise typer.Exit(command(**arguments))
 
     fixed = [parameter for parameter in inspect.signature(command, eval_str=True).parameters.values() if parameter.name != "flags"]
     options = [
@@ -152,3 +153,7 @@ def _read_files(store: Store) -> list[Path]:
     workspace = store.workspace
     logs = [state.file.path for state in store.states.values() if state.file]
     return [path for path in (*logs, workspace.settings_file, workspace.fixtures / CERTIFIED_FILE) if path.exists()]
+
+
+app = typer.Typer(invoke_without_command=True)  # as one of the commands of ``python -m seam_core``
+app.callback(help=HELP)(_with_thresholds(_report_command))

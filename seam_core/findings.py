@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from seam_core.costs import cost_per_real_point
+from seam_core.inputs import missing_inputs
 from seam_core.ranking import RANKED, SEVERITIES, WORST_FIRST, Severity, prepare_ranking
 from seam_core.report import Audit
 from seam_core.scope import Scope
-from seam_core.summary import missing_inputs, week_sentences
+from seam_core.summary import week_sentences
 from seam_core.words import alike, count, cut, named, percent, points, signed, signed_points, times
 
 __all__ = ["Finding", "Severity", "cost_per_real_point", "missing_inputs", "sentences_of", "week_sentences", "worst_heals"]

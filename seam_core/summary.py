@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from seam_core.axes.efficacy import DILUTED
+from seam_core.inputs import missing_inputs
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.settings import bounds
 from seam_core.words import AXIS_NAMES, capital, count, listed, percent, points, signed, signed_points
 
 NO_HEAL = "no heal in the window"
-FOUR_SCORES = ("visible_before", "visible_after", "holdout_before", "holdout_after")
 
 # Loops whose visible score rose by a whole point or more, and those of them whose held-out score did not.
 EMPTY_GAINS = """
@@ -122,18 +122,6 @@ def axis_sentences(audit: Audit) -> dict[str, str]:
             if axis not in found:
                 found[axis] = tell(audit)
     return {axis: found[axis] for axis in AXES}
-
-
-def missing_inputs(audit: Audit) -> dict[str, str]:
-    """Axis → the file or key that would switch it on, for each axis that is not scored."""
-    tellers = {"S": _no_signal, "E": _no_efficacy, "A": _no_aftermath, "M": _no_monotonicity}
-    unscored = [axis for axis in AXES if audit.scores[axis] is None]
-    if not audit.counts["scored"]:
-        blocked = audit.counts["blocked"]
-        sentence = "the boundary gate stopped every heal of this window." if blocked else "there is no heal in this window."
-        return dict.fromkeys(unscored, sentence)
-    with audit.scope.store.lock:
-        return {axis: tellers[axis](audit) for axis in unscored}
 
 
 def verdict(audit: Audit) -> str:
@@ -325,33 +313,6 @@ def _budget(audit: Audit) -> list[str]:
     )
     parts += [f"{count(budget.elevated, 'heal')} more than {settings.budget_elevated:g} times"] if budget.elevated else []
     return [f"Budget: {listed(parts)}."] if parts else []
-
-
-def _no_signal(audit: Audit) -> str:
-    n = count(audit.counts["scored"], "heal")
-    return f"none of {n} says whether its failure was real. Fill was_real_failure in heal_events.jsonl: false when a plain retry passes."
-
-
-def _no_efficacy(audit: Audit) -> str:
-    present = audit.scope.one(f"select {', '.join(f'count({key})' for key in FOUR_SCORES)} from window_heals")
-    absent = [key for key, n in zip(FOUR_SCORES, present, strict=True) if not n]
-    if absent:
-        return f"no heal of this window carries {listed(absent)}. Log {'it' if len(absent) == 1 else 'them'} in heal_events.jsonl."
-    return "no heal carries all four of its scores. Log visible and holdout, before and after, in heal_events.jsonl."
-
-
-def _no_aftermath(audit: Audit) -> str:
-    scope = audit.scope
-    if not scope.store.has("runs"):
-        return "there is no suite_runs.jsonl. Log one surface run before and one after each heal there."
-    if not scope.one("select count(*) from heal_runs")[0]:
-        return "suite_runs.jsonl holds no surface run with phase after and the heal_id of a heal in this window."
-    return "the surface runs have no earlier outcome to compare with. Log one with phase before in suite_runs.jsonl."
-
-
-def _no_monotonicity(audit: Audit) -> str:
-    n = count(audit.counts["loops"], "loop")
-    return f"none of {n} has a score for every cycle. Log score, holdout_after or visible_after on every heal in heal_events.jsonl."
 
 
 def _sentence(parts: list[str]) -> str:

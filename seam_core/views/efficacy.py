@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 
 from seam_core import costs
+from seam_core.inputs import FOUR_SCORES
 from seam_core.report import Audit
 from seam_core.settings import Settings
-from seam_core.summary import FOUR_SCORES, score_text
+from seam_core.summary import score_text
 from seam_core.words import capital, count, listed, percent, points
 
 TOLERANCE = 1e-9

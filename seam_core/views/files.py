@@ -10,6 +10,7 @@ from pathlib import Path
 
 from seam_core.columns import columns_of
 from seam_core.files import is_readable, is_there
+from seam_core.inputs import ADDS, FEEDS
 from seam_core.judge import Reject
 from seam_core.lines import LogFile
 from seam_core.logstate import LogState
@@ -25,34 +26,6 @@ REJECTS_SHOWN = 1_000
 CHUNK = 2**20
 TIME_ASSUMED = (b'"ts_assumed": true', b'"ts_assumed":true')
 TIMED = ("heals", "failures", "runs")
-
-# What a file that is not there would switch on.
-ADDS = {
-    "failures.jsonl": "Signal: failures that no heal was for (recall), and failures that came back, in place of heals by another loop",
-    "suite_runs.jsonl": "Aftermath: what each heal broke, case by case; with surface.jsonl and certified.json also the drift",
-    "holdout.jsonl": "Efficacy: contamination, whether heals copy held-out cases into what they change",
-    "practice.jsonl": "the nightly exam: the cases that an agent may practise on",
-    "surface.jsonl": "Aftermath: safety cases, which nothing averages away, and full runs, from which drift is measured",
-    CERTIFIED_FILE: "Aftermath: how far the agent has drifted from what a person certified, and when to certify anew",
-    "protected.jsonl": "the boundary gate: texts and targets that no heal may touch",
-}
-
-# What each optional key of a heal feeds.
-FEEDS = {
-    "target": "Efficacy (contamination), Monotonicity (returns), the boundary gate",
-    "after_text": "Efficacy (contamination), Monotonicity (returns), the boundary gate",
-    "visible_before": "Efficacy",
-    "visible_after": "Efficacy, Monotonicity",
-    "holdout_before": "Efficacy",
-    "holdout_after": "Efficacy, Monotonicity",
-    "holdout_scope": "Monotonicity: whether the held-out pair is the cycle's own",
-    "tokens_spent": "budget, cost per real point",
-    "task_tokens": "budget",
-    "was_real_failure": "Signal",
-    "label_source": "Signal: whose word the label is",
-    "score": "Monotonicity: the loop's own score",
-    "break_glass": "budget: who lifted a limit",
-}
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seam_core.findings import gap_sentence, split_gap_sentence
+from seam_core.inputs import FOUR_SCORES
 from seam_core.report import Audit
-from seam_core.summary import FOUR_SCORES
 from seam_core.views.gains import COLUMNS, Each, Item, sql_of
 from seam_core.words import capital, count, cut, listed
 

@@ -9,6 +9,7 @@ import pytest
 
 from seam_core import costs, summary
 from seam_core.findings import gap_sentence, worst_heals
+from seam_core.inputs import missing_inputs
 from seam_core.report import audit, window_of
 from seam_core.settings import resolve
 from seam_core.store import Store
@@ -367,12 +368,12 @@ def test_a_window_without_a_heal_has_one_sentence_and_no_score(audited):
     store = found.scope.store
     empty = audit(store, window_of(store, span="7d", as_of="2020-01-01"), resolve(None))
     assert summary.week_sentences(empty) == ["This window holds no heal, so nothing is scored."]
-    assert set(summary.missing_inputs(empty)) == set("SEAM")
+    assert set(missing_inputs(empty)) == set("SEAM")
 
 
 def test_what_would_switch_each_axis_on(audited):
     bare = {key: value for key, value in heal(1, scores=None).items() if key != "was_real_failure"}
-    assert summary.missing_inputs(audited([bare])) == {
+    assert missing_inputs(audited([bare])) == {
         "S": "none of 1 heal says whether its failure was real. "
         "Fill was_real_failure in heal_events.jsonl: false when a plain retry passes.",
         "E": "no heal of this window carries visible_before, visible_after, holdout_before and holdout_after. "
@@ -384,15 +385,15 @@ def test_what_would_switch_each_axis_on(audited):
 
 def test_an_axis_that_is_scored_misses_nothing(audited):
     runs = [run(1, "before", {"a": True}), run(1, "after", {"a": True})]
-    assert summary.missing_inputs(audited([heal(1)], suite_runs=runs, surface=[{"id": "a"}])) == {}
+    assert missing_inputs(audited([heal(1)], suite_runs=runs, surface=[{"id": "a"}])) == {}
 
 
 def test_scores_that_never_come_together_and_runs_without_a_before(audited):
     halves = [heal(1, scores=dict.fromkeys(SCORES[:2], 0.5)), heal(2, scores=dict.fromkeys(SCORES[2:], 0.5))]
-    found = summary.missing_inputs(audited(halves, suite_runs=[run(1, "after", {"a": True})]))
+    found = missing_inputs(audited(halves, suite_runs=[run(1, "after", {"a": True})]))
     assert found["E"] == "no heal carries all four of its scores. Log visible and holdout, before and after, in heal_events.jsonl."
     assert found["A"] == "the surface runs have no earlier outcome to compare with. Log one with phase before in suite_runs.jsonl."
-    other = summary.missing_inputs(audited(halves, suite_runs=[run(7, "after", {"a": True})]))
+    other = missing_inputs(audited(halves, suite_runs=[run(7, "after", {"a": True})]))
     assert other["A"] == "suite_runs.jsonl holds no surface run with phase after and the heal_id of a heal in this window."
 
 

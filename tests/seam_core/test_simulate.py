@@ -162,7 +162,7 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_does_not(tmp_path)
 
 def test_the_hash_seed_of_python_changes_nothing(tmp_path):
     for hash_seed in ("1", "2"):
-        command = [sys.executable, "-m", "seam_core.simulate", "demo", tmp_path / hash_seed]
+        command = [sys.executable, "-m", "seam_core", "simulate", "demo", tmp_path / hash_seed]
         subprocess.run(command, check=True, cwd=ROOT, env={"PYTHONHASHSEED": hash_seed})
     first, second = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "12")
     assert first == second
@@ -171,7 +171,7 @@ def test_the_hash_seed_of_python_changes_nothing(tmp_path):
 def test_the_fixtures_of_the_repository_are_the_demo(demo):
     committed = ROOT / "fixtures"
     for path in sorted(demo.folder.iterdir()):
-        assert (committed / path.name).read_bytes() == path.read_bytes(), f"run: python -m seam_core.simulate demo fixtures ({path.name})"
+        assert (committed / path.name).read_bytes() == path.read_bytes(), f"run: python -m seam_core simulate demo fixtures ({path.name})"
 
 
 def test_every_line_is_a_valid_record(faulty):
