@@ -1,6 +1,7 @@
 """``python -m seam_core COMMAND …``: every command of the product. `run_seam.py` is `report` alone.
 
-A command is a Typer app named ``app`` in a module of its own, and one line here. Only the one that is called is loaded.
+A command is a Typer app named ``app`` in a module of its own, or a function ``command`` with its ``HELP``, and one line here. Only the one
+that is called is loaded.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ def main(arguments: Sequence[str]) -> int:
     app.callback(help="Was the repair real? Every command of SEAM.", no_args_is_help=True)(_nothing)
     called = [name for name in COMMANDS if arguments and arguments[0] == name]
     for name in called or COMMANDS:
-        app.add_typer(import_module(COMMANDS[name]).app, name=name)
+        module = import_module(COMMANDS[name])
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name, help=module.HELP)(module.command)
     return run(app, arguments, program=PROGRAM)
 
 

@@ -32,7 +32,7 @@ FORMATS = ("json", "md")
 def main(arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit code. Prints the report to stdout, everything else to stderr."""
     alone = new_app()
-    alone.command(help=HELP)(_with_thresholds(_report_command))
+    alone.command(help=HELP)(command)
     return run(alone, arguments, program="run_seam.py")
 
 
@@ -73,13 +73,13 @@ def _report_command(
     return found.exit_code
 
 
-def _with_thresholds(command: Callable[..., int]) -> Callable[..., None]:
-    """The command with one option per threshold added, named after it."""
+def _with_thresholds(report: Callable[..., int]) -> Callable[..., None]:
+    """The report as a command, with one option per threshold added, named after it."""
 
     def run(**arguments: Any) -> None:
-        raise typer.Exit(command(**arguments))
+        raise typer.Exit(report(**arguments))
 
-    fixed = [parameter for parameter in inspect.signature(command, eval_str=True).parameters.values() if parameter.name != "flags"]
+    fixed = [parameter for parameter in inspect.signature(report, eval_str=True).parameters.values() if parameter.name != "flags"]
     options = [
         inspect.Parameter(
             key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, typer.Option(help=_help(default, bound))]
@@ -155,5 +155,4 @@ def _read_files(store: Store) -> list[Path]:
     return [path for path in (*logs, workspace.settings_file, workspace.fixtures / CERTIFIED_FILE) if path.exists()]
 
 
-app = typer.Typer(invoke_without_command=True)  # as one of the commands of ``python -m seam_core``
-app.callback(help=HELP)(_with_thresholds(_report_command))
+command = _with_thresholds(_report_command)

@@ -32,11 +32,8 @@ HELP = "Say what a workspace has, and what each missing file or key would switch
 REJECTS_SHOWN = 3
 WIDTH = 20
 
-app = typer.Typer(help=HELP, invoke_without_command=True)
 
-
-@app.callback()
-def doctor(
+def command(
     folder: Annotated[Path, typer.Argument(help="the workspace", readable=False)],
     now: Annotated[str | None, typer.Option(help="the clock, for repeatable runs: later times are not believed")] = None,
 ) -> None:
@@ -100,7 +97,7 @@ def _rejects(rejects: list[Reject]) -> Iterator[str]:
     if rejects:
         yield f"{capital(count(len(rejects), 'line'))} could not be read"
     for one in rejects[:REJECTS_SHOWN]:
-        yield f"  {one.file}:{one.line} {one.path} {one.reason}".replace("  ", " ").rstrip()
+        yield f"  {one.file}:{one.line} {f'{one.path} ' if one.path else ''}{one.reason}"
     if len(rejects) > REJECTS_SHOWN:
         yield f"  and {len(rejects) - REJECTS_SHOWN:,} more: python run_seam.py --rejects FILE writes them all"
 

@@ -21,11 +21,8 @@ HELP = "Make a workspace: a folder with an empty heal log and a seam.toml that e
 
 PLAIN_UNITS = ("", "score", "share", "similarity", "p")  # the bounds say enough
 
-app = typer.Typer(help=HELP, invoke_without_command=True)
 
-
-@app.callback()
-def init(folder: Annotated[Path, typer.Argument(help="the workspace to make; what is in there already stays", readable=False)]) -> None:
+def command(folder: Annotated[Path, typer.Argument(help="the workspace to make; what is in there already stays", readable=False)]) -> None:
     """Make a workspace: a folder with an empty heal log and a seam.toml that explains every threshold."""
     if folder.exists() and not folder.is_dir():
         raise SettingsError(f"{folder}: is there and is no folder; name another")
@@ -58,7 +55,7 @@ def commented_settings() -> str:
             lines += [f"# {bound.meaning}", f'#{name} = "{default}"', ""]
             continue
         stricter = "" if bound.stricter == "same" else f"; {bound.stricter} is stricter"
-    XX
+        unit = f" {bound.unit}" if bound.unit not in PLAIN_UNITS else ""
         above = "above " if bound.above_low else ""
         lines += [f"# {bound.meaning} ({above}{bound.low:g} to {bound.high:g}{unit}{stricter})", f"#{name} = {default}", ""]
     return "\n".join(lines)

@@ -17,6 +17,7 @@ import jsonschema
 import pytest
 
 from seam_core.axes.monotonicity import loop_score
+from seam_core.importing.formats import FORMATS
 from seam_core.ledger import verify
 from seam_core.notify.hooks import EVENTS, PLACES
 from seam_core.notify.notices import LISTED
@@ -185,7 +186,10 @@ def test_every_flag_that_is_named_exists():
     commands |= flags_of("-m", "seam_core", "packet", "verify") | flags_of("-m", "seam_core", "notify")
     for command in ("certify", "rollback", "approve"):
         commands |= flags_of("-m", "seam_core", "baseline", command)
-    elsewhere = {"--check", "--title", "--link"}  # ruff format --check; the arguments of somebody's own program
+    for form in FORMATS:
+        commands |= flags_of("-m", "seam_core", "import", form)
+    # ruff format --check; the arguments of somebody's own program; what pytest and promptfoo are called with
+    elsewhere = {"--check", "--title", "--link", "--junitxml", "--output"}
     for page in PAGES:
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", code_of(page)))
         assert named <= known | commands | elsewhere, page.name

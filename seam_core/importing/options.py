@@ -16,7 +16,7 @@ from seam_core.errors import SeamError, SettingsError
 from seam_core.importing.format import RUN_LOG, Asked, Format
 from seam_core.importing.reading import LINE_MAX, open_source
 from seam_core.window import parse_end
-from seam_core.words import cut, is_text, listed
+from seam_core.words import cut, is_text
 
 _COLUMNS = {column.name: column for column in columns_of(RUN_LOG)}
 CHOICES = {"suite": _COLUMNS["suite"].choices, "phase": _COLUMNS["phase"].choices, "errors": ("fail", "leave-out")}
@@ -79,7 +79,7 @@ def _check_declared(form: Format, name: str, values: Mapping[str, Any]) -> None:
 def _check_choices(form: Format, values: Mapping[str, Any]) -> None:
     for key, choices in CHOICES.items():
         if values.get(key) is not None and values[key] not in choices:
-            raise SettingsError(f"{_flag(key)} {cut(values[key])}: write {listed(choices[:-1])} or {choices[-1]}")
+            raise SettingsError(f"{_flag(key)} {cut(values[key])}: write {', '.join(choices[:-1])} or {choices[-1]}")
     for key, value in values.items():
         if isinstance(value, str) and (not value.strip() or not is_text(value)):
             raise SettingsError(f"{_flag(key)}: is empty or no Unicode text")

@@ -25,7 +25,7 @@ from seam_core.errors import SeamError
 from seam_core.files import find_log, own_file
 from seam_core.importing.format import Found, Item, Left
 from seam_core.judge import judge, latest_time
-from seam_core.lines import LINE_MAX, Block, LogFile, pieces
+from seam_core.lines import BOM, LINE_MAX, Block, LogFile, pieces
 from seam_core.records import Log
 from seam_core.workspace import fixtures_of
 
@@ -177,20 +177,26 @@ def _there(path: Path, descriptor: int, batch: _Batch) -> dict[str, set[str]]:
         log = LogFile(path, handle, (0, 0), os.fstat(descriptor).st_size)
         for block in log.blocks(0, log.n_bytes):
             for _, line in pieces(block) if isinstance(block, Block) else ():
-                with suppress(msgspec.DecodeError, KeyError, TypeError, RecursionError, ValueError):  # a bad line is the reader's to list
-                    if not _may_matter(line, batch):
-                        continue
-                    identity, digest = _identity(batch.log, json.loads(line.decode("utf-8-sig")))
+                record = _record_in(line, batch)
+                if record is not None:
+                    identity, digest = _identity(batch.log, record)
                     if identity in batch.digests:
                         found.setdefault(identity, set()).add(digest)
     return found
 
 
-def _may_matter(line: bytes, batch: _Batch) -> bool:
-    """Whether a line may hold a record of the batch; most do not, and need not be read whole."""
-    if batch.log.key is None or b"\\" in line:
-        return True
-    return msgspec.json.decode(line, type=dict[str, msgspec.Raw])[batch.log.key][1:-1].decode() in batch.digests
+def _record_in(line: bytes, batch: _Batch) -> dict[str, Any] | None:
+    """The record of a line that may stand for one of the batch. Most do not, and are not read whole; bad ones are the reader's to list."""
+    key = batch.log.key
+    try:
+        if key is not None and b"\\" not in line:
+            identity = bytes(msgspec.json.decode(line.removeprefix(BOM), type=dict[str, msgspec.Raw])[key])
+            if identity[1:-1].decode() not in batch.digests:
+                return None
+        record = json.loads(line.decode("utf-8-sig"))
+    except (msgspec.DecodeError, KeyError, ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and (key is None or key in record) else None
 
 
 def _append_bytes(path: Path, descriptor: int, new: IO[bytes]) -> None:
