@@ -10,9 +10,14 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from seam_core.commandline import new_app, run
-
 PROGRAM = "python -m seam_core"
+
+try:
+    from seam_core.commandline import new_app, run
+except ImportError as error:  # Python's own exit code 1 would say that something was found
+    print(f"{PROGRAM}: {error}; run it with the project's own Python, .venv/bin/python", file=sys.stderr)
+    sys.exit(4)
+
 COMMANDS = {
     "baseline": "seam_core.baseline.command",
     "doctor": "seam_core.doctor",

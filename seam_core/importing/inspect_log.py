@@ -25,7 +25,6 @@ from seam_core.importing.verdicts import judged
 LIBRARY = "inspect_ai"
 ZIP = b"PK"
 CORRECT = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # Inspect's own values of the letters
-RAW = ("limit", "invalidation", "total_time", "model_usage")
 
 
 def _read_one(path: Path, asked: Asked) -> Iterator[Found]:
@@ -109,8 +108,9 @@ def _add(book: CaseBook, sample: Mapping[str, Any], n: int, asked: Asked) -> str
 
 def _raw(sample: Mapping[str, Any]) -> dict[str, Any]:
     """What Inspect itself says of a sample: its scores as they are, and no traceback, which is longer than all the rest."""
-    found = {key: sample[key] for key in RAW if sample.get(key) not in (None, {}, [])}
-    scores, error = sample.get("scores"), sample.get("error")
+    found = {"total_time": sample["total_time"]} if sample.get("total_time") is not None else {}
+    scores, error, limit = sample.get("scores"), sample.get("error"), sample.get("limit")
+    found |= {"limit": limit.get("type")} if isinstance(limit, dict) else {}
     if isinstance(scores, dict) and scores:
         found["scores"] = {name: score.get("value") if isinstance(score, dict) else score for name, score in scores.items()}
     return found | ({"error": error.get("message")} if isinstance(error, dict) else {})

@@ -15,6 +15,7 @@ from typing import Any
 from seam_core.columns import columns_of
 from seam_core.importing.format import HEAL_LOG, HEAL_OPTIONS, RUN_OPTIONS, Asked, Format, Found, Left, SourceError, each, name_of
 from seam_core.importing.heals import Healed, heal_item
+from seam_core.importing.moments import moment_in
 from seam_core.importing.otlp_json import Event, Span, SpanId, Trace, read_trace
 from seam_core.importing.reading import digest_of, number_in, text_in
 from seam_core.importing.runs import CaseBook, Outcome
@@ -27,7 +28,8 @@ EXPLANATION, ERROR_TYPE, CONVERSATION = "gen_ai.evaluation.explanation", "error.
 USAGE = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens")
 CASE_KEY = "test.case.name"
 PLAIN = ("heal_id", "ts", "loop_id", "cycle", "level")
-MORE = {column.name: ".".join(column.path) for column in columns_of(HEAL_LOG) if len(column.path) == 1 and column.name not in PLAIN}
+MORE = {column.name: column.inner for column in columns_of(HEAL_LOG) if len(column.path) == 1 and column.name not in PLAIN}
+NESTED = ("trigger.failure_signature", "trigger.evidence", "change.target", "change.after_text")
 
 
 def _read_one(path: Path, asked: Asked) -> Iterator[Found]:
@@ -88,7 +90,7 @@ def _healed(span: Span, within: list[Span], asked: Asked) -> Healed:
     for key, value in (("cycle", cycle), ("level", level)):
         if not isinstance(value, int) or isinstance(value, bool):
             raise SourceError(f"has no whole number {OURS}{key}, which every heal needs")
-    more = {name: told.get(path) for name, path in MORE.items()}
+    more = {name: told[name] if name in told else _object(told, name, inner) for name, inner in MORE.items()}
     more["tokens_spent"] = _tokens(within) if more.get("tokens_spent") is None else more["tokens_spent"]
     return Healed(
         heal_id=str(told["heal_id"]),
@@ -105,12 +107,22 @@ def _healed(span: Span, within: list[Span], asked: Asked) -> Healed:
         evidence=told.get("trigger.evidence"),
         before=before,
         after=after,
-        ended=span.ended,
+        ended=moment_in(told.get("ts")) or span.ended,
         more=more,
         raw={"span": span.name, "trace_id": span.key[0], "span_id": span.key[1]}
-        | {key: value for key, value in span.attributes.items() if not key.startswith(OURS)}
+        | {key: value for key, value in span.attributes.items() if not _is_ours(key.removeprefix(OURS))}
         | ({"evaluations": {"before": before, "after": after}} if before or after else {}),
     )
+
+
+def _object(told: dict[str, Any], name: str, inner: tuple[str, ...]) -> dict[str, Any] | None:
+    """A key that holds an object, from attributes for each of its keys."""
+    return {key: told[f"{name}.{key}"] for key in inner if f"{name}.{key}" in told} or None
+
+
+def _is_ours(name: str) -> bool:
+    """Whether an attribute has become a key of the record."""
+    return name in (*PLAIN, *MORE, *NESTED) or name.rpartition(".")[0] in MORE
 
 
 def _needed(*values: Any, names: str) -> str:
@@ -136,7 +148,7 @@ def _tokens(spans: list[Span]) -> int | None:
 def _unnamed(file: str, heal: Healed, asked: Asked) -> Iterator[Left]:
     """The evaluations of a heal of which nobody said whether the loop saw them."""
     for name in dict.fromkeys([*heal.before, *heal.after]):
-        if name not in (asked.visible, asked.holdout):
+        if name not in (asked.visible, asked.holdout, *MORE):  # a score that is an attribute, too, is declared by its own name
             yield Left(file, heal.heal_id, f"evaluation {name}: neither --visible nor --holdout says what it is", is_fault=False)
 
 

@@ -82,7 +82,7 @@ class CaseBook:
             else:
                 self.leave(case_id, case.reasons[0] if case.reasons else "was not run", is_fault=False)
         if not outcomes:
-            why = f": {self.left[0].reason}" if self.left else ""
+            why = f": {self.left[-1].reason}" if self.left else ""
             yield from self.left
             raise SourceError(f"holds no case that passed or failed{why}")
         when, is_assumed = time_or_assumed(ended, asked)

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -117,3 +119,9 @@ def test_a_simulated_workspace_can_be_made_and_looked_at(command, tmp_path):
 def test_every_command_has_a_help(command):
     out = command("--help").out
     assert all(f"  {name} " in out for name in COMMANDS)
+
+
+def test_another_python_is_told_which_one_to_take():
+    done = subprocess.run([sys.executable, "-S", "-m", "seam_core", "init", "x"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
+    assert "run it with the project's own Python, .venv/bin/python" in done.stderr

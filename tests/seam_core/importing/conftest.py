@@ -16,10 +16,10 @@ class Importer:
     """A workspace to import into."""
 
     def __init__(self, folder, call):
-        self.folder, self.call = folder, call
+        self.folder, self.call, self.now = folder, call, NOW
 
     def __call__(self, form, *arguments):
-        return self.call("import", form, *arguments, "--workspace", self.folder, "--now", NOW)
+        return self.call("import", form, *arguments, "--workspace", self.folder, "--now", self.now)
 
     def lines(self, name):
         path = self.folder / name

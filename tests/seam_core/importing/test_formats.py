@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,7 @@ def test_what_pytest_itself_writes_is_counted_as_pytest_counts(importer, put, tm
     environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")} | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
     assert "2 failed, 2 passed, 1 skipped, 1 xfailed, 1 error" in done.stdout
+    importer.now = datetime.now(UTC).isoformat(timespec="seconds")
     ran = importer("pytest", tmp_path / "runs", "--suite", "surface")
     (run,) = importer.runs
     assert (run["heal_id"], run["phase"]) == ("h_1", "after")
@@ -498,6 +500,24 @@ def test_a_heal_is_a_span_and_evaluations_are_its_scores(importer, put):
     (heal,) = importer.heals
     assert (heal["visible_before"], heal["visible_after"], heal["holdout_after"]) == (0.5, 0.9, 0.6)
     assert (heal["ts"], heal["tokens_spent"]) == ("2026-06-09T14:00:00.123456Z", 34)
+
+
+def test_a_span_may_carry_every_key_of_a_heal_and_what_is_unknown_is_kept(importer, put):
+    """As a recorder sends them: its scores are attributes and, again, evaluations of that name, which nobody has to declare."""
+    more = {"seam__ts": "2026-06-09T13:59:59Z", "seam__visible_before": 0.25, "seam__was_real_failure": True, "seam__actor": "toy"}
+    more |= {
+        "seam__break_glass__by": "ana",
+        "seam__break_glass__reason": "shop down",
+        "seam__change__after_text": "new",
+        "seam__written": True,
+    }
+    ran = importer("otlp", put("t.json", trace(span("a", events=[evaluation("visible_before", 0.25)], **HEAL_SPAN, **more))))
+    assert ran.out == "heal_events.jsonl: 1 new, 0 already there, 0 refused\n"
+    (heal,) = importer.heals
+    assert (heal["ts"], heal["visible_before"], heal["was_real_failure"]) == ("2026-06-09T13:59:59Z", 0.25, True)
+    assert (heal["break_glass"], heal["change"]) == ({"by": "ana", "reason": "shop down"}, {"after_text": "new"})
+    assert heal["raw"]["seam.written"] is True
+    assert "seam.actor" not in heal["raw"]
 
 
 def test_a_heal_without_what_every_heal_needs_is_listed_and_the_others_are_read(importer, put):
