@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from seam_core.importing.format import CASE_LOGS, RUN_LOG, Asked, Found, Item, Left, SourceError
 from seam_core.importing.reading import kept
-from seam_core.words import is_text
+from seam_core.words import count, is_text
 
 EVIDENCE_MAX = 4_000  # bytes of one case's output; the record's own bound is 4 kB
+RUN_EVIDENCE_MAX = 16 * 2**20  # of all cases of one run, which is one line of a log
 Outcome = Literal["pass", "fail", "error", "skip"]
 
 
@@ -33,6 +34,8 @@ class CaseBook:
     file: str
     cases: dict[str, _Case] = field(default_factory=dict)
     left: list[Left] = field(default_factory=list)
+    n_evidence: int = 0  # characters of output kept so far
+    n_without: int = 0  # listings whose output was not kept
 
     def add(
         self,
@@ -58,7 +61,12 @@ class CaseBook:
         failed = outcome in ("fail", "error")
         case.reasons += [reason] if reason and outcome in ("skip", "error") else []
         if evidence and (not case.evidence or (failed and not case.is_of_failure)):
-            case.evidence, case.is_of_failure = shortened(evidence), failed
+            kept_text = shortened(evidence)
+            if self.n_evidence + len(kept_text) <= RUN_EVIDENCE_MAX:
+                self.n_evidence += len(kept_text)
+                case.evidence, case.is_of_failure = kept_text, failed
+            else:
+                self.n_without += 1
         case.raw = raw if case.raw is None else [*(case.raw if isinstance(case.raw, list) else [case.raw]), raw]
         case.text = case.text or text
         case.safety = case.safety or safety
@@ -74,6 +82,9 @@ class CaseBook:
         Raises SourceError when no case passed or failed, or the time is missing and none is to be assumed.
         """
         outcomes: dict[str, str] = {}
+        if self.n_without:
+            reason = f"the output was not kept: all cases of a run together may have {RUN_EVIDENCE_MAX >> 20} MB"
+            self.leave(f"{count(self.n_without, 'case')}", reason, is_fault=False)
         for case_id, case in self.cases.items():
             if "fail" in case.outcomes or ("error" in case.outcomes and asked.errors == "fail"):
                 outcomes[case_id] = "fail"

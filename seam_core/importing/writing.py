@@ -49,13 +49,13 @@ class Written:
 
 @dataclass
 class _Batch:
-    """The records of one log that were read, in order: their lines in a temporary file, and identity → digest."""
+    """The records of one log that were read: their lines in a temporary file and, in the same order, identity → digest."""
 
     log: Log
+    written: Written
     lines: IO[bytes] = field(default_factory=lambda: tempfile.TemporaryFile(prefix="seam-"))  # noqa: SIM115  closed by `write`
     digests: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
-    written: Written = field(default_factory=lambda: Written(""))
 
 
 def write(
@@ -72,8 +72,9 @@ def write(
             if isinstance(one, Left):
                 left.append(one)
                 continue
-            batch = batches.setdefault(one.log.table, _Batch(one.log))
-            batch.written.file = one.log.file
+            if one.log.table not in batches:
+                batches[one.log.table] = _Batch(one.log, written=Written(one.log.file))
+            batch = batches[one.log.table]
             if fault := _take(batch, one, now):
                 batch.written.refused += 1
                 left.append(Left(one.file, str(one.record.get(one.log.key or "", "")), fault))
@@ -128,8 +129,7 @@ def _append(folder: Path, batch: _Batch) -> list[Left]:
         new = tempfile.TemporaryFile(prefix="seam-")  # noqa: SIM115  closed below
         with new:
             batch.lines.seek(0)
-            for line in batch.lines:
-                key, digest = _identity(batch.log, json.loads(line))
+            for line, (key, digest) in zip(batch.lines, batch.digests.items(), strict=True):
                 if key not in there:
                     new.write(line)
                     batch.written.new += 1

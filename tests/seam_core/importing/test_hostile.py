@@ -8,7 +8,7 @@ import zipfile
 import pytest
 import zstandard
 
-from seam_core.importing import reading, unzip
+from seam_core.importing import reading, runs, unzip
 from seam_core.importing.formats import FORMATS, format_named
 from tests.seam_core.importing.conftest import RUN, TS
 
@@ -180,3 +180,13 @@ def test_one_bad_file_does_not_keep_the_others_out(importer, put):
     ran = importer("junit", put("bad.xml", "<"), good, put("also-bad.xml", b""), *RUN)
     assert (ran.code, len(importer.runs)) == (1, 1)
     assert ran.out.count("could not be read") == 2
+
+
+def test_the_outputs_of_a_run_are_bounded_together_and_that_is_said(importer, put, monkeypatch):
+    monkeypatch.setattr(runs, "RUN_EVIDENCE_MAX", 100)
+    rows = [{"success": True, "failureReason": 0, "response": {"output": "x" * 60}, "testCase": {"description": str(n)}} for n in range(3)]
+    ran = importer("promptfoo", put("r.json", {"results": {"timestamp": TS, "results": rows}}), *RUN)
+    assert list(importer.runs[0]["evidence"]) == ["0"]
+    assert len(importer.runs[0]["results"]) == 3
+    assert "the output was not kept" in ran.out
+    assert "(2 cases)" in ran.out
