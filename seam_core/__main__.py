@@ -17,6 +17,7 @@ COMMANDS = {
     "ledger": "seam_core.ledger.command",
     "notify": "seam_core.notify.command",
     "packet": "seam_core.packet.command",
+    "signatures": "seam_core.merge_command",
 }
 
 
