@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from seam_core import VERSION
+from seam_core import VERSION, meaning
 from seam_core.certified import unread
 from seam_core.errors import SeamError
 from seam_core.ledger import Noted, noted
@@ -85,7 +85,7 @@ class Manifest(msgspec.Struct, frozen=True):
 def versions() -> dict[str, str]:
     """Versions of SEAM, of Python and of what a report needs."""
     found = {SEAM: VERSION, "python": python_version()}
-    for name in LIBRARIES:
+    for name in (*LIBRARIES, *(meaning.LIBRARIES if meaning.is_installed() else ())):
         try:
             found[name] = version(name)
         except PackageNotFoundError:  # a library that was put there by hand

@@ -153,10 +153,10 @@ def _revisits(scope: Scope, minimum: float, window: int) -> dict[str, int]:
     pairs = scope.query(PAIRS, window=window)
     rows = sorted({row for pair in pairs for row in pair[3:5]})
     texts = {row: text or "" for row, text in zip(rows, scope.texts(rows), strict=True)}
-    method = scope.settings.similarity_method
+    method, least = scope.settings.similarity_method, scope.settings.paraphrase_min
     found: dict[str, int] = {}
     for loop_id, _, _, earlier, later, *_ in pairs:
-        alike = revisit_similarity(texts[earlier], texts[later], minimum=minimum, method=method)
+        alike = revisit_similarity(texts[earlier], texts[later], minimum=minimum, method=method, paraphrase_min=least)
         found[loop_id] = found.get(loop_id, 0) + (alike is not None)
     return found
 
