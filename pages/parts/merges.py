@@ -141,14 +141,16 @@ def _one(view: View, state: State, row: Mapping[str, Any]) -> None:
     st.caption(escape.plain(f"Suggested because: {row['reason']}."))
     if len(names) > len(shown):
         st.caption(f"The {MERGED_MAX} most frequent of {len(names):,} names; the others follow once these are decided.")
-    st.multiselect(
-        "Names to decide on; the first stands for all",
-        shown,
-        default=shown,
-        format_func=escape.visible,
-        key=f"merge names {key}",
-        disabled=not state.can_write,
-    )
+    if len(shown) > 2:
+        st.pills(
+            "Names to decide on; the first of them stands for all",
+            shown,
+            selection_mode="multi",
+            default=shown,
+            format_func=lambda name: escape.plain(cut(name)),
+            key=f"merge names {key}",
+            disabled=not state.can_write,
+        )
     st.text_input("Comment, kept with the decision", key=f"merge comment {key}", max_chars=COMMENT_MAX, disabled=not state.can_write)
     few = len(st.session_state.get(f"merge names {key}", shown)) < 2
     with st.container(horizontal=True, gap="xsmall"):

@@ -122,3 +122,18 @@ def test_merges_are_shown_with_s_merged_and_a_ledger_that_does_not_hold_takes_no
     assert "What people decided cannot be shown" in said(app)
     assert all(button.disabled for button in app.main.button if button.label in ("One failure", "Several failures"))
     assert "S as logged" not in text(app)
+
+
+def test_of_a_larger_group_some_names_can_be_left_out(tmp_path, monkeypatch):
+    names = ["t:x:feed", "T:x:feed", "t:x:FEED", "t:x:feed *one*"]
+    heals = [HEAL | {"heal_id": f"h_{n}", "trigger": {"failure_signature": name}} for n, name in enumerate(names)]
+    (tmp_path / "heal_events.jsonl").write_text("".join(json.dumps(heal) + "\n" for heal in heals))
+    app = opened(PAGE, tmp_path, monkeypatch, win="all")
+    (pills,) = [one for one in app.main.pills if one.label.startswith("Names to decide on")]
+    assert len(pills.value) == 3
+    pills.set_value(["t:x:FEED", "t:x:feed"]).run()
+    next(button for button in app.main.button if button.label == "One failure").click().run()
+    assert not app.exception
+    (row,) = Ledger(tmp_path / "decisions.sqlite").rows()
+    assert sorted(row.decision.signatures) == ["t:x:FEED", "t:x:feed"]
+    assert row.decision.why_suggested == "only case or separators differ"
