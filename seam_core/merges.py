@@ -18,6 +18,7 @@ from seam_core.errors import SeamError
 from seam_core.ledger import Actor, History, Ledger, LedgerError, Row
 from seam_core.ledger.kinds import COMMENT_MAX, MERGED_MAX, Likeness, SignatureMerge, SignatureMergeTakenBack
 from seam_core.scope import Scope
+from seam_core.signatures import NORMALISER_VERSION
 from seam_core.words import cut
 
 MERGES = (SignatureMerge.kind, SignatureMergeTakenBack.kind)
@@ -145,7 +146,13 @@ def say_same(
         raise MergeError("no signature is called that: it is empty, or half of a surrogate pair")
     if len(comment.strip()) > COMMENT_MAX:
         raise MergeError(f"the comment has {len(comment.strip()):,} characters; {COMMENT_MAX:,} are kept, so shorten it")
-    said = SignatureMerge(verdict=verdict, signatures=names, why_suggested=why_suggested[:COMMENT_MAX], comment=comment.strip())
+    said = SignatureMerge(
+        verdict=verdict,
+        signatures=names,
+        why_suggested=why_suggested[:COMMENT_MAX],
+        normaliser_version=NORMALISER_VERSION,
+        comment=comment.strip(),
+    )
 
     def unless(history: History) -> Row | None:
         mine = (row for row in _in_force(history) if row.by.key == actor.key)

@@ -63,6 +63,7 @@ class SignatureMerge(Decision, frozen=True, kw_only=True):
     verdict: Likeness
     signatures: Annotated[list[str], Meta(min_length=2, max_length=MERGED_MAX)]  # the first stands for all
     why_suggested: Comment  # what SEAM said for it; empty when it suggested nothing
+    normaliser_version: int  # of the rules by which signatures were compared then
     comment: Comment
 
 

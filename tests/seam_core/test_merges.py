@@ -44,7 +44,7 @@ def test_a_merge_keeps_who_said_it_when_of_what_and_why_it_was_suggested(ledger)
     assert (said.seq, said.verdict, said.signatures, said.why_suggested, said.comment, said.actor, said.ts) == (
         1, "same", ("t:x:feed", "t:x:feed-2"), "the same words, some with a number", "a counter", ANA, "2026-06-01T12:00:00.000000Z",
     )  # fmt: skip
-    assert row.kind == "signature_merge"
+    assert (row.kind, row.decision.normaliser_version) == ("signature_merge", 1)
     assert verify(ledger.path).holds
 
 
