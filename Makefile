@@ -44,7 +44,7 @@ $(VENV)/.run: requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-$(VENV)/.test: requirements.txt requirements-test.txt $(VENV)/.run
+$(VENV)/.test: requirements.txt requirements-test.txt requirements-embedding.txt $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
 	@sh tests/browser/install_chromium.sh
 	touch $@

@@ -230,7 +230,7 @@ def _inner(log: Log, column: Column) -> Iterator[tuple[str, str]]:
 
 def _threshold(name: str, default: Any, bound: Bound) -> str:
     if isinstance(default, str):
-        default, span, stricter = f'"{default}"', " or ".join(SIMILARITY_METHODS), "the same"
+        default, span, stricter = f'"{default}"', f"{', '.join(SIMILARITY_METHODS[:-1])} or {SIMILARITY_METHODS[-1]}", "the same"
     else:
         whole = not isinstance(default, float) and bound.unit not in ("days", "× task tokens")
         span = f"{'a whole number ' if whole else ''}{'above' if bound.above_low else 'from'} {bound.low:,.10g} to {bound.high:,.10g}"

@@ -28,6 +28,7 @@ COMMANDS = {
     "packet": "seam_core.packet.command",
     "report": "seam_core.cli",
     "simulate": "seam_core.simulate.command",
+    "signatures": "seam_core.merge_command",
 }
 
 

@@ -17,6 +17,7 @@ from seam_core.commandline import new_app, progress, run, say
 from seam_core.errors import SettingsError
 from seam_core.ledger import ledger_file, noted
 from seam_core.markdown import to_markdown
+from seam_core.merges import merged_for_report
 from seam_core.records import CERTIFIED_FILE
 from seam_core.report import AXES, Audit, audit, clock, to_json, window_of
 from seam_core.settings import bounds, read_server_settings, resolve
@@ -69,7 +70,10 @@ def _report_command(
     found = audit(store, window_of(store, span=window, as_of=as_of), resolved, require=required)
     if packet:
         _write_packet(found, packet, span=window, now=moment, server=server, flags=chosen, require=required, ledger=ledger)
-    say(to_json(found, ledger=noted(ledger)) if output == "json" else to_markdown(found))
+    if output == "json":
+        say(to_json(found, ledger=noted(ledger), merged=merged_for_report(found.scope, ledger)))
+    else:
+        say(to_markdown(found))
     return found.exit_code
 
 

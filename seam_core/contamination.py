@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from seam_core.additions import Changes, Shown, find_shown
 from seam_core.exam import Exam, Scanner, build_exam
 from seam_core.gates import Gate
+from seam_core.paraphrases import PARAPHRASE_ROWS, find_paraphrases
 from seam_core.scope import Scope, insert_rows
 from seam_core.sharing import Shared, spans
 
@@ -65,6 +66,7 @@ class Search:
     exam: Exam
     reason: str | None
     work: Shared[Shown]
+    changes: Changes
 
 
 @contextmanager
@@ -75,15 +77,16 @@ def begin(scope: Scope, gate: Gate) -> Iterator[Search]:
     changes = Changes(array("q"), array("q"), array("q")) if reason else _find_changes(scope, gate)
     parts = [(changes.part(start, stop), exam) for start, stop in spans(len(changes.row))]
     with Shared(scope, find_shown, parts) as work:
-        yield Search(exam, reason, work)
+        yield Search(exam, reason, work, changes)
 
 
 def measure_contamination(scope: Scope, search: Search) -> Contamination:
-    """How much of the held-out exam stands in what heals of the window added. Keeps ``contamination_rows``."""
+    """How much of the held-out exam stands in what heals of the window added. Keeps ``contamination_rows`` and ``paraphrase_rows``."""
     scope.con.execute(
         "create or replace temp table contamination_rows"
         " (case_id varchar, coverage double, contaminated boolean, heals varchar[], passage varchar)"
     )
+    scope.con.execute(PARAPHRASE_ROWS)
     if search.reason:
         return Contamination(None, search.reason, 0, 0, 0)
     scanner = Scanner(search.exam)
@@ -96,6 +99,7 @@ def measure_contamination(scope: Scope, search: Search) -> Contamination:
     bar = scope.settings.ngram_coverage - TOLERANCE
     found = [(case, share, share >= bar, sorted(names[row] for row in rows), passage) for case, share, rows, passage in findings]
     insert_rows(scope, "contamination_rows", "case_id, coverage, contaminated, heals, passage", found)
+    find_paraphrases(scope, search.exam, search.changes)
     n_cases, n_bad = len(search.exam.grams), sum(contaminated for _, _, contaminated, _, _ in found)
     return Contamination(n_bad / n_cases, None, n_cases, n_bad, sum(part.n_first for part in parts))
 

@@ -19,6 +19,7 @@ from seam_core.doubt import Doubt, measure_doubt
 from seam_core.errors import UnreadableLogError
 from seam_core.gates import Budget, apply_gate, govern_budget
 from seam_core.integrity import Integrity, check
+from seam_core.merges import Merged
 from seam_core.records import HEALS
 from seam_core.scope import Scope, open_scope
 from seam_core.settings import Resolved, Settings
@@ -128,10 +129,11 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         return Audit(window, resolved, *parts, budget, counts, alerts, tuple(flags), integrity, doubt, label, digest, scope)
 
 
-def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def report(found: Audit, *, ledger: Mapping[str, Any] | None = None, merged: Merged | None = None) -> dict[str, Any]:
     """The audit as one JSON object: plain values, numbers rounded to four decimals.
 
-    ledger: what the ledger of decisions was like at that moment (`seam_core.ledger.noted`); without it the key is left out.
+    ledger: what the ledger of decisions was like at that moment (`seam_core.ledger.noted`); merged: Signal with the signatures that
+    people merged in it (`seam_core.merges`). Without them their keys are left out.
     """
     s, e, a, m = found.signal, found.efficacy, found.aftermath, found.monotonicity
     parts: dict[str, Any] = {
@@ -153,6 +155,7 @@ def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str
         "counts": found.counts,
         "basis": {"fixtures": found.fixtures, "recurrence": s.recurrence_basis, "cycle_score": m.basis},
         "signal": _without(asdict(s), "n_signatures", "recurrence_basis"),
+        **_merged(merged),
         "efficacy": {
             **_without(asdict(e), "trend", "contamination", "n_loops"),
             "trend": {"state": e.trend.state, "rise": e.trend.rise, "p": e.trend.p},
@@ -168,6 +171,14 @@ def report(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> dict[str
         **({} if ledger is None else {"ledger": ledger}),
     }
     return {key: _plain(value) for key, value in parts.items()}
+
+
+def _merged(found: Merged | None) -> dict[str, Any]:
+    """S with merged signatures, once people have merged some; S itself is that of the signatures as they were logged."""
+    if found is None:
+        return {}
+    parts = _without(asdict(found.signal), "n_signatures", "recurrence_basis")
+    return {"S_merged": found.signal.score, "signal_merged": {**parts, "names": found.n_names, "failures": found.n_failures}}
 
 
 def _integrity(found: Integrity) -> dict[str, Any]:
@@ -187,9 +198,9 @@ def _baseline(found: Audit) -> dict[str, Any]:
     return {"baseline_version": found.aftermath.drift.version} if found.scope.store.versions else {}
 
 
-def to_json(found: Audit, *, ledger: Mapping[str, Any] | None = None) -> str:
+def to_json(found: Audit, *, ledger: Mapping[str, Any] | None = None, merged: Merged | None = None) -> str:
     """The report as the command line prints it, ending in a newline; the same bytes for the same input."""
-    return json.dumps(report(found, ledger=ledger), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(report(found, ledger=ledger, merged=merged), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _counts(scope: Scope, parts: Signal) -> dict[str, int]:

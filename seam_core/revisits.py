@@ -41,6 +41,7 @@ class Bar:
 
     minimum: float
     method: str
+    paraphrase_min: float
 
 
 def compare(texts_of: Texts, pairs: Pairs, bar: Bar) -> Revisits:
@@ -53,7 +54,7 @@ def compare(texts_of: Texts, pairs: Pairs, bar: Bar) -> Revisits:
         texts = {row: text or "" for row, text in zip(rows, texts_of(rows), strict=True)}
         for place, earlier, later, before in zip(some.place, some.earlier, some.later, some.before, strict=True):
             old, new = texts[earlier], texts[later]
-            alike = revisit_similarity(old, new, minimum=bar.minimum, method=bar.method)
+            alike = revisit_similarity(old, new, minimum=bar.minimum, method=bar.method, paraphrase_min=bar.paraphrase_min)
             n_long += old != new and compares_lines(old, new)
             if alike is not None:
                 found.append((place, before >= 0 and texts[before] == new, alike))

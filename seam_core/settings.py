@@ -15,11 +15,12 @@ from typing import Any, Literal
 
 from seam_core.errors import SettingsError, UnreadableLogError
 from seam_core.files import SERVER_VARIABLE, is_there, stat_log
+from seam_core.meaning import check_installed
 from seam_core.notify.hooks import Hooks, read_hooks, read_public_url
 from seam_core.sign_in import SignIn, read_sign_in
 from seam_core.words import unknown_key
 
-SIMILARITY_METHODS = ("indel", "difflib")
+SIMILARITY_METHODS = ("indel", "difflib", "embedding")
 Stricter = Literal["lower", "higher", "same"]
 
 
@@ -50,7 +51,13 @@ class Settings:
     drift_max: float = _setting(0.20, Bound("share", 0, 1, "anchored drift at which re-certification is due", "lower", above_low=True))
     recurrence_days: float = _setting(7, Bound("days", 0, 366, "how long a healed signature must stay away", "higher", above_low=True))
     similarity_min: float = _setting(0.90, Bound("similarity", 0, 1, "texts more similar than this are a revisit", "lower"))
-    similarity_method: str = _setting("indel", Bound("", 0, 0, "how two texts are compared: indel or difflib", "same"))
+    similarity_method: str = _setting("indel", Bound("", 0, 0, "how two texts are compared: indel, difflib or embedding", "same"))
+    paraphrase_min: float = _setting(
+        0.70, Bound("cosine", 0, 1, "embedding: sentences of two texts that are as near as this say the same", "lower", above_low=True)
+    )
+    suspect_min: float = _setting(
+        0.60, Bound("cosine", 0, 1, "embedding: an added sentence as near as this may be a held-out case's", "lower", above_low=True)
+    )
     revisit_window: int = _setting(5, Bound("cycles", 2, 1000, "how far back a revisit is looked for", "higher"))
     free_dips: int = _setting(1, Bound("dips", 0, 1000, "steps down that cost nothing", "lower"))
     depth_cap: int = _setting(5, Bound("cycles", 1, 100_000, "cycles from which a loop counts as capped", "lower"))
@@ -131,6 +138,8 @@ def resolve(workspace_file: Path | None, *, flags: Mapping[str, Any] | None = No
         raise SettingsError(
             f"budget_escalated ({settings.budget_escalated}) must not be below budget_elevated ({settings.budget_elevated})"
         )
+    if settings.similarity_method == "embedding":
+        check_installed(origin["similarity_method"])
     return Resolved(settings, origin, tuple(notes))
 
 

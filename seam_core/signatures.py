@@ -20,7 +20,7 @@ from seam_core.words import listed
 NORMALISER_VERSION = 1
 KIND_ALIKE, CONTEXT_ALIKE = 85.0, 90.0  # RapidFuzz ratios, 0–100, from which two types and two contexts may be the same
 LONGEST = 300  # characters; a longer signature is a text, not a key, and is left out
-COMPARED_MAX = 2_000  # skeletons compared for likeness, the most frequent ones: the work grows with the square
+LEADERS_MAX = 200  # others are compared with so many contexts of one tool and type, and types of one tool: the most frequent ones
 
 Kind = Literal["spelling", "added", "alike", "differs"]
 ORDER: tuple[Kind, ...] = ("spelling", "added", "alike", "differs")  # surest first
@@ -87,7 +87,9 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """What may be one, the surest reasons first; how many signatures were too long, and how many too rare, to be compared."""
+    """What may be one, the surest reasons first; how many signatures were too long to be compared, and how many so rare, in a crowded
+    tool, that they were compared with the frequent ones only.
+    """
 
     found: tuple[Suggestion, ...]
     n_compared: int
@@ -117,12 +119,12 @@ def suggest(frequency: Mapping[str, int]) -> Suggestions:
     found = [_of_one_skeleton(names, [plain[name] for name in names]) for names in groups.values() if len(names) > 1]
     weight = {skeleton: sum(frequency[name] for name in names) for skeleton, names in groups.items()}
     skeletons = sorted(groups, key=lambda skeleton: (-weight[skeleton], skeleton))
-    first = {skeleton: plain[groups[skeleton][0]] for skeleton in skeletons[:COMPARED_MAX]}
-    for leader, others in _alike(first).items():
+    alike, n_rare = _alike({skeleton: plain[groups[skeleton][0]] for skeleton in skeletons})
+    for leader, others in alike.items():
         names = [groups[skeleton][0] for skeleton in (leader, *(other.skeleton for other in others))]
         found.append(Suggestion("alike", tuple(names), _likeness(others)))
     found.sort(key=lambda one: (ORDER.index(one.kind), -sum(frequency[name] for name in one.signatures), one.signatures))
-    return Suggestions(tuple(found), len(by_rank), len(frequency) - len(by_rank), max(0, len(skeletons) - COMPARED_MAX))
+    return Suggestions(tuple(found), len(by_rank), len(frequency) - len(by_rank), n_rare)
 
 
 def _of_one_skeleton(names: list[str], normals: list[Normal]) -> Suggestion:
@@ -145,14 +147,16 @@ class _Match(NamedTuple):
     skeleton: Skeleton
 
 
-def _alike(first: Mapping[Skeleton, Normal]) -> dict[Skeleton, list[_Match]]:
-    """Skeletons that later ones resemble, with those; each follows the earlier one it resembles most.
+def _alike(first: Mapping[Skeleton, Normal]) -> tuple[dict[Skeleton, list[_Match]], int]:
+    """Skeletons that later ones resemble, with those; each follows the earlier one it resembles most. And how many resemble none and
+    are not held against those after them, for there are enough of their tool and type.
 
     Where both have something masked it must be the same: two numbers and two words that differ are two differences.
     """
     found: dict[Skeleton, list[_Match]] = {}
     leaders: dict[tuple[str, str], dict[tuple[str, ...] | None, list[str]]] = {}  # (tool, type) → masked (None: any) → contexts
     kinds: dict[str, list[str]] = {}  # tool → types of its leaders
+    n_rare = 0
     for skeleton, normal in first.items():
         best: tuple[_Match, Skeleton] | None = None
         near = process.extract(skeleton.kind, kinds.get(skeleton.tool, ()), scorer=fuzz.ratio, score_cutoff=KIND_ALIKE, limit=None)
@@ -164,12 +168,26 @@ def _alike(first: Mapping[Skeleton, Normal]) -> dict[Skeleton, list[_Match]]:
                     best = _Match(match[1], kind_ratio, skeleton), Skeleton(skeleton.tool, kind, match[0])
         if best:
             found.setdefault(best[1], []).append(best[0])
-            continue
-        if (skeleton.tool, skeleton.kind) not in leaders:
-            kinds.setdefault(skeleton.tool, []).append(skeleton.kind)
-        for masked in (normal.masked, None):
-            leaders.setdefault((skeleton.tool, skeleton.kind), {}).setdefault(masked, []).append(skeleton.context)
-    return found
+        elif not _lead(skeleton, normal, leaders, kinds.setdefault(skeleton.tool, [])):
+            n_rare += 1
+    return found, n_rare
+
+
+def _lead(
+    skeleton: Skeleton, normal: Normal, leaders: dict[tuple[str, str], dict[tuple[str, ...] | None, list[str]]], kinds: list[str]
+) -> bool:
+    """Let later skeletons be compared with this one; False where they have enough to be compared with."""
+    block = leaders.get((skeleton.tool, skeleton.kind))
+    if block is None:
+        if len(kinds) >= LEADERS_MAX:
+            return False
+        kinds.append(skeleton.kind)
+        block = leaders[skeleton.tool, skeleton.kind] = {None: []}
+    if len(block[None]) >= LEADERS_MAX:
+        return False
+    for masked in (normal.masked, None):
+        block.setdefault(masked, []).append(skeleton.context)
+    return True
 
 
 def _likeness(others: list[_Match]) -> str:

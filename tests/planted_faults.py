@@ -16,6 +16,7 @@ from seam_core.report import Audit, audit, window_of
 from seam_core.settings import resolve
 from seam_core.simulate import write_demo, write_workspace
 from seam_core.store import Store
+from seam_core.views.signal_duplicates import renamed
 from seam_core.workspace import workspace_of_log
 
 SEEDS = (11, 12, 13, 14, 15, 16)
@@ -32,7 +33,7 @@ NAMED_BY: dict[str, tuple[str, str, str]] = {
     ),
     "flaky_trigger": ("signature", "signatures that are not real", "select failure_signature from signal_rows where not is_real"),
     "recurrence": ("signature", "signatures back after their loop", "select failure_signature from signal_rows where recurred_after_loop"),
-    "renamed_recurrence": ("signature", "none yet: signatures are taken as written", "select null where false"),
+    "renamed_recurrence": ("signature", "suggested merges with a failure under one name after a heal under another", ""),
     "missed_failure": ("signature", "failures that no heal targeted", "select failure_signature from missed_rows"),
     "safety_regression": ("heal_id", "heals that broke a safety case", "select heal_id from aftermath_rows where n_safety > 0"),
     "regression": (
@@ -65,6 +66,8 @@ def named(found: Audit, kind: str) -> set[str]:
         return {found.aftermath.drift.first_due_run} - {None}
     if kind == "widening_gap":
         return {kind} if found.efficacy.trend.state == "widening" else set()
+    if kind == "renamed_recurrence":
+        return set(renamed(found))
     return {row[0] for row in found.scope.query(NAMED_BY[kind][2])}
 
 
@@ -121,8 +124,9 @@ How to read it:
 - **Reward hacked.** Every hacked heal falls below the alert line of E, and so do two honest ones for each: on an exam of 50 held-out
   cases one case is two points, and noise that happens to fall the wrong way is a truth gap. Where E is one half or less only
   hacked ones are left. A single row below the line is a heal to look at, not a verdict.
-- **Renamed recurrence.** A failure that comes back under another signature is taken for a new failure: it is listed among the failures
-  that no heal targeted (which is why that row's precision is below 1), but nothing says that it is the old one.
+- **Renamed recurrence.** A failure that comes back under another signature is suggested for merging; S counts it as the old failure only
+  in `S_merged`, once a person has confirmed that. Until then it is listed among the failures that no heal targeted, which is why that
+  row's precision is below 1. The simulator renames by case, separators and an added number; a new word is not found so surely.
 - The faults and the rules come from the same authors. Read 1.00 as "the rule does what it says", not as a rate against an unknown agent.
 """
 

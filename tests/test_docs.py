@@ -184,6 +184,7 @@ def test_every_flag_that_is_named_exists():
     known = flags_of("run_seam.py")
     commands = flags_of("-m", "seam_core", "ledger", "verify") | flags_of("-m", "seam_core", "ledger", "export")
     commands |= flags_of("-m", "seam_core", "packet", "verify") | flags_of("-m", "seam_core", "notify")
+    commands |= flags_of("-m", "seam_core", "signatures", "same") | flags_of("-m", "seam_core", "signatures", "take-back")
     for command in ("certify", "rollback", "approve"):
         commands |= flags_of("-m", "seam_core", "baseline", command)
     for form in FORMATS:

@@ -25,6 +25,10 @@ HEAVY = (
     "starlette",
     "requests",
     "apprise",
+    "wordllama",
+    "tokenizers",
+    "safetensors",
+    "huggingface_hub",
 )
 
 

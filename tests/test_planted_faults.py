@@ -9,7 +9,6 @@ FLOORS = dict.fromkeys(NAMED_BY, (1.0, 1.0)) | {
     "reward_hacked": (1.0, 0.30),
     "reward_hacked (half)": (1.0, 1.0),
     "recurrence": (1.0, 0.95),
-    "renamed_recurrence": (0.0, 1.0),  # nothing names it yet
     "missed_failure": (1.0, 0.65),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, labels, signal
+from pages.parts import frame, labels, merges, signal
 from seam_core import escape, summary
 from seam_core.words import capital
 
@@ -27,4 +27,4 @@ signal.stayed_away(view)
 st.header("Who said what was real", anchor=False)
 labels.show(view, verdicts)
 st.header("Probably one failure", anchor=False)
-signal.duplicates(view)
+merges.show(view)

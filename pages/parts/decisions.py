@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import streamlit as st
 from pages.parts import identity
 from pages.parts.frame import View
 from seam_core import escape
+from seam_core.errors import SeamError
 from seam_core.ledger import Actor, Ledger, LedgerError, ledger_file
 from seam_core.settings import read_server_settings
 from seam_core.store import Store
@@ -74,6 +76,23 @@ def tell(found: State) -> None:
         st.info(escape.plain(found.why_not))
     if found.may_sign_in:
         identity.offer_sign_in("to decide")
+
+
+def written(write: Callable[[Actor], str | None], *, of: str) -> bool:
+    """Whether a decision of whoever is here now was written. What a reader must know of it is left for the next run, under ``OF fault``
+    or ``OF note``. For callbacks.
+    """
+    who = identity.who()
+    if who.actor is None:
+        st.session_state[f"{of} fault"] = f"Not written: {who.why_not.removeprefix(identity.READ_ONLY)}"
+        return False
+    try:
+        note = write(who.actor)
+    except SeamError as error:
+        st.session_state[f"{of} fault"] = f"Not written: {error}"
+        return False
+    st.session_state[f"{of} note"] = note
+    return True
 
 
 @st.cache_resource(max_entries=20, show_spinner=False)

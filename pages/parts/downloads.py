@@ -13,6 +13,7 @@ from pages.parts.frame import View
 from seam_core import escape, markdown, report
 from seam_core.errors import SeamError
 from seam_core.ledger import ledger_file, noted
+from seam_core.merges import merged_for_report
 from seam_core.packet import Asked, Made, make_packet
 from seam_core.settings import read_server_settings
 from seam_core.words import capital
@@ -65,7 +66,8 @@ def show(view: View) -> None:
 
 
 def _report(view: View) -> str:
-    return report.to_json(view.audit, ledger=noted(ledger_file(view.opened.store.workspace.folder, read_server_settings())))
+    ledger = ledger_file(view.opened.store.workspace.folder, read_server_settings())
+    return report.to_json(view.audit, ledger=noted(ledger), merged=merged_for_report(view.audit.scope, ledger))
 
 
 def _subject(view: View) -> tuple[object, ...]:

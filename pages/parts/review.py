@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import identity
+from pages.parts import decisions
 from pages.parts.decisions import State
 from pages.parts.frame import View
 from pages.parts.queue import Lines, open_heal
 from seam_core import escape, reviews
-from seam_core.errors import SeamError
 from seam_core.ledger import Actor, Ledger, Row
 from seam_core.ledger.kinds import ReviewCleared, ReviewDecision, Verdict
 from seam_core.views import queue, verdicts
@@ -239,15 +238,4 @@ def _assign(ledger: Ledger, heal_id: str, *, back: bool) -> None:
 
 
 def _written(write: Callable[[Actor], str | None]) -> bool:
-    """Whether a decision of whoever is here now was written; what a reader must know of it is shown at the next run."""
-    who = identity.who()
-    if who.actor is None:
-        st.session_state["review fault"] = f"Not written: {who.why_not.removeprefix(identity.READ_ONLY)}"
-        return False
-    try:
-        note = write(who.actor)
-    except SeamError as error:
-        st.session_state["review fault"] = f"Not written: {error}"
-        return False
-    st.session_state["review note"] = note
-    return True
+    return decisions.written(write, of="review")

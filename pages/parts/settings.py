@@ -100,7 +100,7 @@ def strips(view: View) -> None:
     with st.expander(f"Not computed, or not in both directions ({sum(map(len, unknown.values()))})"):
         for why, names in unknown.items():
             st.text(escape.visible(f"{', '.join(names)}: {why}."))
-        for name in ("similarity_method", "surface_sample"):
+        for name in ("similarity_method", "paraphrase_min", "suspect_min", "surface_sample"):
             st.text(f"{name}: {sensitivity.NOT_COMPUTED[name]}.")
 
 

@@ -1,4 +1,4 @@
-"""The parts of the Signal page: the sum, signatures over time and in a table, what came back, who said what, likely duplicates."""
+"""The parts of the Signal page: the sum, signatures over time and in a table, what came back."""
 
 from __future__ import annotations
 
@@ -167,31 +167,3 @@ def stayed_away(view: View) -> None:
             st.caption(f"Counted only from the last heal of a loop: {n:,} came back.{more}")
         if view.window.start and not next(one.n_followed for one in found if one.is_scored):
             st.caption("A window that ends earlier leaves its failures time to come back.")
-
-
-def duplicates(view: View) -> None:
-    """Signatures that are probably one failure. A suggestion only: nothing is merged."""
-    found = view.ask(signal_duplicates.find_duplicates)
-    left_out = f" {count(found.n_left_out, 'signature')} too rare or too long to compare." if found.n_left_out else ""
-    if not found.rows:
-        st.text(f"No two signatures look like one failure written twice.{left_out}")
-        return
-    st.caption(
-        "One failure under several names splits its heals and hides that it came back. Nothing is merged: S counts signatures as they were "
-        "logged. Where each has its own number, they are one failure if it counts or identifies an occurrence, several if it names the "
-        f"task.{left_out}"
-    )
-    columns = {
-        "signature": st.column_config.TextColumn("Signature", width=250),
-        "others": st.column_config.TextColumn("Also written as", width=250),
-        "reason": st.column_config.TextColumn("Why", width=260),
-        "n": "Names", "heals": "Heals", "failures": "Failures logged", "crossed": "Came back under another name",
-    }  # fmt: skip
-    tables.show(
-        found.rows,
-        name="likely-duplicates",
-        alt="Signatures that may be one failure, the surest first",
-        columns=columns,
-        open_row=lambda row: address.put("signature", row["signature"]),
-        note=f"the first of {found.n_found:,}" if found.n_found > len(found.rows) else None,
-    )

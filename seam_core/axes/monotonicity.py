@@ -101,7 +101,7 @@ def begin(scope: Scope) -> Shared[Revisits]:
     scope.keep("revisit_pairs", PAIRS, window=scope.settings.revisit_window)
     columns = scope.columns("revisit_pairs", "rowid", "earlier_row", "later_row", "coalesce(before_row, -1)")
     pairs = Pairs(*(array("q", column) for column in columns))
-    bar = Bar(scope.settings.similarity_min, scope.settings.similarity_method)
+    bar = Bar(scope.settings.similarity_min, scope.settings.similarity_method, scope.settings.paraphrase_min)
     return Shared(scope, compare, [(pairs.part(start, stop), bar) for start, stop in spans(len(pairs.place))])
 
 

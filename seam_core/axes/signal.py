@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from seam_core.gates import Gate
@@ -17,11 +17,11 @@ create or replace temp table {rows} as
 with healed as (
     select failure_signature, count(*) as n_heals, count(distinct loop_id) as n_loops, min(ts) as first_ts, max(ts) as last_ts,
            bool_or(was_real_failure) as is_real, count(was_real_failure) as n_labels
-    from {heals}
+    from {window_heals}
     group by failure_signature
 )
-select healed.*, failure_signature in (from recurred) as recurred,
-       failure_signature in (from recurred_after_loop) as recurred_after_loop,
+select healed.*, failure_signature in (from {prefix}recurred) as recurred,
+       failure_signature in (from {prefix}recurred_after_loop) as recurred_after_loop,
        last_ts + $follow_up <= $newest as followed_up
 from healed
 order by failure_signature
@@ -29,9 +29,9 @@ order by failure_signature
 
 # Failures that may be a recurrence.
 FOLLOWING = """
-select failure_signature, ts from failures
+select failure_signature, ts from {failures}
 where ts > (select start from span) and ts <= (select stop from span) + $follow_up
-  and failure_signature in (select failure_signature from window_heals)
+  and failure_signature in (select failure_signature from {window_heals})
 """
 
 # Time is cut into stretches as long as the follow-up. What comes later in the same stretch comes in time; of the stretch before, the
@@ -41,7 +41,8 @@ with before as (
     select failure_signature, epoch_us(ts) // $length as stretch, min(ts) as first_ts, max(ts) as last_ts from ({events}) group by all
 ),
 after as (
-    select failure_signature, epoch_us(ts) // $length as stretch, min(ts) as first_ts, max(ts) as last_ts from following group by all
+    select failure_signature, epoch_us(ts) // $length as stretch, min(ts) as first_ts, max(ts) as last_ts
+    from {prefix}following group by all
 )
 select failure_signature from after a join before b using (failure_signature, stretch) where a.last_ts > b.first_ts
 union
@@ -52,7 +53,7 @@ where a.first_ts - b.last_ts <= $follow_up
 
 LOOP_ENDS = """
 select h.failure_signature, ends.last_ts as ts
-from window_heals h join (select loop_id, max(ts) as last_ts from loop_heals group by loop_id) ends using (loop_id)
+from {window_heals} h join (select loop_id, max(ts) as last_ts from loop_heals group by loop_id) ends using (loop_id)
 """
 
 # Without a failure log a signature recurs when another loop heals it again. Among the moments at which a signature was healed it is
@@ -60,9 +61,9 @@ from window_heals h join (select loop_id, max(ts) as last_ts from loop_heals gro
 HEALED_AGAIN = """
 with candidates as (
     select failure_signature, ts, loop_id, ts <= (select stop from span) as inside
-    from heals anti join blocked using (row)
+    from {heals} anti join blocked using (row)
     where ts > (select start from span) and ts <= (select stop from span) + $follow_up
-      and failure_signature in (select failure_signature from window_heals)
+      and failure_signature in (select failure_signature from {window_heals})
 ),
 moments as (
     select failure_signature, ts, inside, min(loop_id) as low, max(loop_id) as high
@@ -70,7 +71,7 @@ moments as (
 ),
 neighbours as (
     select failure_signature, ts, low, high,
-           last_value(case when inside then {'ts': ts, 'low': low, 'high': high} end ignore nulls) over before as earlier
+           last_value(case when inside then {{'ts': ts, 'low': low, 'high': high}} end ignore nulls) over before as earlier
     from moments
     window before as (partition by failure_signature order by ts rows between unbounded preceding and 1 preceding)
 )
@@ -82,13 +83,13 @@ where ts - earlier.ts <= $follow_up and not (low = high and earlier.low = earlie
 # Up to the window's end whatever follows a loop's last heal comes from another loop; beyond it the loop itself may go on.
 HEALED_AGAIN_AFTER_LOOP = """
 with ends as (select loop_id, max(ts) as last_ts from loop_heals group by loop_id),
-closed as (select distinct h.failure_signature, h.loop_id, ends.last_ts from window_heals h join ends using (loop_id)),
+closed as (select distinct h.failure_signature, h.loop_id, ends.last_ts from {window_heals} h join ends using (loop_id)),
 inside as (
-    select failure_signature, ts from heals anti join blocked using (row)
-    where ts <= (select stop from span) and failure_signature in (select failure_signature from window_heals)
+    select failure_signature, ts from {heals} anti join blocked using (row)
+    where ts <= (select stop from span) and failure_signature in (select failure_signature from {window_heals})
 ),
 beyond as (
-    select failure_signature, ts, loop_id from heals anti join blocked using (row)
+    select failure_signature, ts, loop_id from {heals} anti join blocked using (row)
     where ts > (select stop from span) and ts <= (select stop from span) + $follow_up
 )
 select c.failure_signature
@@ -101,24 +102,31 @@ where b.ts - c.last_ts <= $follow_up
 """
 
 LATER_HEALS = """
-select row from heals
+select row from {heals}
 where ts > (select stop from span) and ts <= (select stop + follow_up from span, follow_up)
-  and failure_signature in (select failure_signature from window_heals)
+  and failure_signature in (select failure_signature from {window_heals})
 """
 
 MISSED = """
-select distinct failure_signature from failures
+select distinct failure_signature from {failures}
 where ts > (select start from span) and ts <= (select stop from span)
-  and failure_signature not in (select failure_signature from window_heals)
+  and failure_signature not in (select failure_signature from {window_heals})
 order by failure_signature
 """
 
 
 # The window's heals with other labels where there are some; null makes a heal unlabelled.
-RELABELLED = """
+RELABELLED_HEALS = """
 create or replace temp view relabelled_heals as
 select h.* replace (case when n.heal_id is null then h.was_real_failure else n.label end as was_real_failure)
 from window_heals h left join new_labels n using (heal_id)
+"""
+
+# The same records under the name that stands for theirs, where people merged some.
+UNDER_MERGED_NAMES = """
+create or replace temp view {merged} as
+select r.* replace (coalesce(m.name, r.failure_signature) as failure_signature)
+from {records} r left join merged_names m using (failure_signature)
 """
 
 COUNTS = """
@@ -126,6 +134,26 @@ select count(*), count(*) filter (n_labels > 0), count(*) filter (is_real), coun
        count(*) filter (recurred_after_loop), count(*) filter (followed_up)
 from {rows}
 """
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Where signatures are counted: the records that are read, what the healed signatures are kept as, and the prefix of the rest."""
+
+    heals: str = "heals"
+    window_heals: str = "window_heals"
+    failures: str = "failures"
+    rows: str = "signal_rows"
+    prefix: str = ""
+
+    def sql(self, query: str, **more: str) -> str:
+        """A query of these tables."""
+        return query.format(**asdict(self), **more)
+
+
+AS_LOGGED = Tables()
+RELABELLED = Tables(window_heals="relabelled_heals", rows="signal_reviewed_rows")
+MERGED = Tables("merged_heals", "merged_window_heals", "merged_failures", rows="signal_merged_rows", prefix="merged_")
 
 
 @dataclass(frozen=True)
@@ -154,21 +182,7 @@ def score(scope: Scope, gate: Gate) -> Signal:
 
     Source: docs/method.md, Signal. Without a failure log recall is unknown and recurrence counts heals by another loop.
     """
-    has_log = scope.store.has("failures")
-    follow_up = timedelta(microseconds=round(scope.settings.recurrence_days * 86_400_000_000))
-    if has_log:
-        length = max(follow_up // timedelta(microseconds=1), 1)
-        scope.keep("following", FOLLOWING, follow_up=follow_up)
-        scope.keep("recurred", FOLLOWED.format(events="from window_heals"), follow_up=follow_up, length=length)
-        scope.keep("recurred_after_loop", FOLLOWED.format(events=LOOP_ENDS), follow_up=follow_up, length=length)
-    else:
-        scope.keep("follow_up", "select $follow_up::interval as follow_up", follow_up=follow_up)
-        gate.stop(LATER_HEALS)
-        scope.keep("recurred", HEALED_AGAIN, follow_up=follow_up)
-        scope.keep("recurred_after_loop", HEALED_AGAIN_AFTER_LOOP, follow_up=follow_up)
-    scope.keep("missed_rows", MISSED)
-    _keep_signatures(scope, "signal_rows", heals="window_heals")
-    return _score(scope, "signal_rows", has_log=has_log)
+    return _count(scope, gate, AS_LOGGED)
 
 
 def score_with(scope: Scope, labels: Mapping[str, bool | None]) -> tuple[Signal, list[str]]:
@@ -177,21 +191,55 @@ def score_with(scope: Scope, labels: Mapping[str, bool | None]) -> tuple[Signal,
     """
     scope.con.execute("create or replace temp table new_labels (heal_id varchar, label boolean)")
     insert_rows(scope, "new_labels", "heal_id, label", labels.items())
-    scope.con.execute(RELABELLED)
-    _keep_signatures(scope, "signal_reviewed_rows", heals="relabelled_heals")
+    scope.con.execute(RELABELLED_HEALS)
+    _keep_signatures(scope, RELABELLED)
     held = scope.query("select heal_id from window_heals semi join new_labels using (heal_id) order by heal_id")
-    return _score(scope, "signal_reviewed_rows", has_log=scope.store.has("failures")), [heal_id for (heal_id,) in held]
+    return _score(scope, RELABELLED), [heal_id for (heal_id,) in held]
 
 
-def _keep_signatures(scope: Scope, rows: str, *, heals: str) -> None:
-    follow_up = timedelta(microseconds=round(scope.settings.recurrence_days * 86_400_000_000))
+def score_merged(scope: Scope, names: Mapping[str, str]) -> Signal:
+    """Signal of a window that was scored, with some signatures taken for one: signature → the name that stands for it. Keeps
+    ``signal_merged_rows`` and ``merged_missed_rows``.
+    """
+    scope.con.execute("create or replace temp table merged_names (failure_signature varchar, name varchar)")
+    insert_rows(scope, "merged_names", "failure_signature, name", names.items())
+    for merged, records in ((MERGED.heals, "heals"), (MERGED.window_heals, "window_heals"), (MERGED.failures, "failures")):
+        scope.con.execute(UNDER_MERGED_NAMES.format(merged=merged, records=records))
+    return _count(scope, Gate(scope), MERGED)
+
+
+def _count(scope: Scope, gate: Gate, tables: Tables) -> Signal:
+    """Keep what recurred, what was missed and what was healed, and score it."""
+    follow_up = _follow_up(scope)
+    recurred, recurred_after_loop = f"{tables.prefix}recurred", f"{tables.prefix}recurred_after_loop"
+    if scope.store.has("failures"):
+        length = max(follow_up // timedelta(microseconds=1), 1)
+        scope.keep(f"{tables.prefix}following", tables.sql(FOLLOWING), follow_up=follow_up)
+        for kept, events in ((recurred, f"from {tables.window_heals}"), (recurred_after_loop, tables.sql(LOOP_ENDS))):
+            scope.keep(kept, tables.sql(FOLLOWED, events=events), follow_up=follow_up, length=length)
+    else:
+        scope.keep("follow_up", "select $follow_up::interval as follow_up", follow_up=follow_up)
+        gate.stop(tables.sql(LATER_HEALS))
+        scope.keep(recurred, tables.sql(HEALED_AGAIN), follow_up=follow_up)
+        scope.keep(recurred_after_loop, tables.sql(HEALED_AGAIN_AFTER_LOOP), follow_up=follow_up)
+    scope.keep(f"{tables.prefix}missed_rows", tables.sql(MISSED))
+    _keep_signatures(scope, tables)
+    return _score(scope, tables)
+
+
+def _keep_signatures(scope: Scope, tables: Tables) -> None:
     newest = scope.one("select max(ts) from (select ts from heals union all select ts from failures)")[0]
-    scope.con.execute(SIGNATURES.format(rows=rows, heals=heals), {"follow_up": follow_up, "newest": newest})
+    scope.con.execute(tables.sql(SIGNATURES), {"follow_up": _follow_up(scope), "newest": newest})
 
 
-def _score(scope: Scope, rows: str, *, has_log: bool) -> Signal:
-    n, labelled, tp, recurred, recurred_after, followed_up = scope.one(COUNTS.format(rows=rows))
-    fn = scope.one("select count(*) from missed_rows")[0] if has_log else None
+def _follow_up(scope: Scope) -> timedelta:
+    return timedelta(microseconds=round(scope.settings.recurrence_days * 86_400_000_000))
+
+
+def _score(scope: Scope, tables: Tables) -> Signal:
+    has_log = scope.store.has("failures")
+    n, labelled, tp, recurred, recurred_after, followed_up = scope.one(tables.sql(COUNTS))
+    fn = scope.one(f"select count(*) from {tables.prefix}missed_rows")[0] if has_log else None
     fp = labelled - tp
     precision = tp / labelled if labelled else None
     recall = tp / max(tp + fn, 1) if labelled and fn is not None else None

@@ -9,11 +9,13 @@ from msgspec import UNSET, Meta, UnsetType
 
 COMMENT_MAX = 2000  # characters
 NAME_MAX = 200
+MERGED_MAX = 50  # failure signatures that one decision may cover
 
 Comment = Annotated[str, Meta(max_length=COMMENT_MAX)]
 Reason = Annotated[str, Meta(min_length=1, max_length=COMMENT_MAX)]
 Verdict = Literal["real", "not_real", "skip"]
 Outcome = Literal["pass", "fail"]
+Likeness = Literal["same", "different"]
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +54,24 @@ class Assignment(Decision, frozen=True, kw_only=True):
     heal_id: str
     to: Annotated[str, Meta(max_length=NAME_MAX)] | None
     note: Comment
+
+
+class SignatureMerge(Decision, frozen=True, kw_only=True):
+    """One person says that failure signatures are one failure under several names, or that they are several failures."""
+
+    kind: ClassVar[str] = "signature_merge"
+    verdict: Likeness
+    signatures: Annotated[list[str], Meta(min_length=2, max_length=MERGED_MAX)]  # the first stands for all
+    why_suggested: Comment  # what SEAM said for it; empty when it suggested nothing
+    normaliser_version: int  # of the rules by which signatures were compared then
+    comment: Comment
+
+
+class SignatureMergeTakenBack(Decision, frozen=True, kw_only=True):
+    """One person takes back what they said about failure signatures."""
+
+    kind: ClassVar[str] = "signature_merge_taken_back"
+    merge: int  # seq of the row
 
 
 class FileDigest(msgspec.Struct, frozen=True):
@@ -143,6 +163,8 @@ KINDS: tuple[type[Decision], ...] = (
     ReviewDecision,
     ReviewCleared,
     Assignment,
+    SignatureMerge,
+    SignatureMergeTakenBack,
     Checkpoint,
     Certification,
     Rollback,

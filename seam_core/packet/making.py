@@ -99,13 +99,14 @@ class _Maker:
         self._tell = tell
         store = audit.scope.store
         ledger = asked.ledger or (store.ledger.path if store.ledger and store.versions else None)  # whose baselines were used
-        self._noted = copy_ledger(ledger, folder / LEDGER) if ledger else None
+        self._decisions = folder / LEDGER
+        self._noted = copy_ledger(ledger, self._decisions) if ledger else None
         self._asked = asked
         self._recipe = self._make_recipe()
 
     def with_logs(self) -> Made:
         """Copy what was read, compute the report from the copy, write both."""
-        shown = Computed(self._audit, self._asked.server, self._noted).report()
+        shown = Computed(self._audit, self._asked.server, self._noted, self._decisions).report()
         inputs = []
         for at, source in enumerate(self._sources):
             self._tell(f"copying {source.path.name}", 0.1 * at / len(self._sources))
@@ -131,7 +132,7 @@ class _Maker:
             f"The logs are not in this packet: they hold {_size(self._n_read)}, and it carries at most {_size(logs_max)}."
             " It has their digests; keep the logs, which must not lose a byte that was read."
         )
-        self._write_derived(Computed(self._audit, self._asked.server, self._noted))
+        self._write_derived(Computed(self._audit, self._asked.server, self._noted, self._decisions))
         inputs = []
         for at, source in enumerate(self._sources):
             self._tell(f"reading {source.path.name} for its digest", 0.6 + 0.4 * at / len(self._sources))
@@ -141,7 +142,7 @@ class _Maker:
 
     def _is_decided_since(self) -> bool:
         """Whether the copy of the ledger holds other baselines than those that the audit was computed with."""
-        place = self._folder / LEDGER
+        place = self._decisions
         return place.exists() and read_versions(Ledger(place)).head != self._audit.scope.store.versions.head
 
     def _write_derived(self, computed: Computed) -> None:

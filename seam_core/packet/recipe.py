@@ -14,11 +14,12 @@ from typing import Any
 
 import msgspec
 
-from seam_core import VERSION
+from seam_core import VERSION, meaning
 from seam_core.certified import unread
 from seam_core.errors import SeamError
 from seam_core.ledger import Noted, noted
 from seam_core.ledger.looking import FILE as LEDGER
+from seam_core.merges import merged_for_report
 from seam_core.report import Audit, audit, to_json, window_of
 from seam_core.settings import ServerSettings, check_threshold, resolve
 from seam_core.store import Store
@@ -84,7 +85,7 @@ class Manifest(msgspec.Struct, frozen=True):
 def versions() -> dict[str, str]:
     """Versions of SEAM, of Python and of what a report needs."""
     found = {SEAM: VERSION, "python": python_version()}
-    for name in LIBRARIES:
+    for name in (*LIBRARIES, *(meaning.LIBRARIES if meaning.is_installed() else ())):
         try:
             found[name] = version(name)
         except PackageNotFoundError:  # a library that was put there by hand
@@ -99,10 +100,12 @@ class Computed:
     audit: Audit
     server: ServerSettings
     ledger: Noted | None = None
+    decisions: Path | None = None  # the copy of the ledger
 
     def report(self) -> bytes:
         """The report as the command line prints it."""
-        return to_json(self.audit, ledger=self.ledger).encode("utf-8", "backslashreplace")
+        merged = merged_for_report(self.audit.scope, self.decisions)
+        return to_json(self.audit, ledger=self.ledger, merged=merged).encode("utf-8", "backslashreplace")
 
 
 @contextmanager
@@ -124,7 +127,7 @@ def recomputed(folder: Path, recipe: Recipe) -> Iterator[Computed]:
         server = ServerSettings(thresholds=held)
         resolved = resolve(folder / SETTINGS_FILE, flags=recipe.flags, server=server)
         window = window_of(store, span=recipe.window, as_of=recipe.as_of)
-        yield Computed(audit(store, window, resolved, require=recipe.require), server, _ledger(folder, recipe))
+        yield Computed(audit(store, window, resolved, require=recipe.require), server, _ledger(folder, recipe), _place(folder, recipe))
     finally:
         store.close()
 

@@ -16,6 +16,7 @@ TABLES: dict[str, tuple[str, str]] = {
     "efficacy_loops": ("E by loop: one row a loop", "select * from efficacy_loops"),
     "efficacy_trend": ("the widening test: mean signed gap of each loop looked at", "select * from trend_rows"),
     "efficacy_contamination": ("held-out cases found in what heals added", "select * from contamination_rows"),
+    "efficacy_paraphrases": ("held-out cases that a model suspects in what heals added", "select * from paraphrase_rows"),
     "aftermath_heals": ("A: one row a heal with runs to compare", "select * from aftermath_rows"),
     "aftermath_cases": (
         "A: one row a heal and case, before and after",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from seam_core.exam import Gram, build_exam, case_grams, tokens_of
+from seam_core.paraphrases import in_words
 from seam_core.report import Audit
 from seam_core.views import issue_text
 from seam_core.words import count, listed, percent, points
@@ -179,6 +180,9 @@ def _sentences(audit: Audit, untestable: tuple[Untestable, ...]) -> list[str]:
     if found.n_first_texts:
         came = f"{count(found.n_first_texts, 'text')} came first on {'its' if found.n_first_texts == 1 else 'their'} target"
         said.append(f"{came}, so every line of {'it' if found.n_first_texts == 1 else 'them'} counts as added.")
+    suspects = [case for (case,) in audit.scope.query("select case_id from paraphrase_rows order by share desc, case_id")]
+    if suspects:
+        said.append(f"{in_words(suspects)}. A model suspects it and the rate leaves it out: a person has to look.")
     return said
 
 

@@ -163,7 +163,8 @@ def read_revisits(scope: Scope, loop_id: str) -> tuple[list[Revisit], set[int]]:
     steps: dict[int, float] = {}
     for position, row, before in scope.query(STEPS, loop_id=loop_id):
         old, new = scope.texts([before, row])
-        steps[position] = similarity(old or "", new or "", method=scope.settings.similarity_method)
+        method, least = scope.settings.similarity_method, scope.settings.paraphrase_min
+        steps[position] = similarity(old or "", new or "", method=method, paraphrase_min=least)
     found = []
     for earlier, later, idle, value in scope.query(REVISITS, loop_id=loop_id):
         found.append(Revisit(earlier, later, idle, value, steps.get(later)))

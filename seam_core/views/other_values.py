@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from seam_core.axes.monotonicity import PAIRS, loop_score
-from seam_core.axes.signal import F1_WEIGHT, HEALED_AGAIN, RECURRENCE_WEIGHT
+from seam_core.axes.signal import AS_LOGGED, F1_WEIGHT, HEALED_AGAIN, RECURRENCE_WEIGHT
 from seam_core.report import Audit, thresholds
 from seam_core.scope import Scope
 from seam_core.similarity import revisit_similarity
@@ -82,7 +82,7 @@ def _recurrence(audit: Audit, days: float) -> Side | str:
     elif days > audit.settings.recurrence_days and scope.one("select count(*) from protected")[0]:
         return "heals after the window would have to pass the boundary gate first"
     else:
-        n = scope.one(f"select count(*) from ({HEALED_AGAIN})", follow_up=follow_up)[0]
+        n = scope.one(f"select count(*) from ({AS_LOGGED.sql(HEALED_AGAIN)})", follow_up=follow_up)[0]
         quality = s.precision
     assert quality is not None, "a scored axis has its parts"
     score = min(1.0, max(0.0, F1_WEIGHT * quality + RECURRENCE_WEIGHT * (1 - n / s.n_signatures)))
@@ -153,10 +153,10 @@ def _revisits(scope: Scope, minimum: float, window: int) -> dict[str, int]:
     pairs = scope.query(PAIRS, window=window)
     rows = sorted({row for pair in pairs for row in pair[3:5]})
     texts = {row: text or "" for row, text in zip(rows, scope.texts(rows), strict=True)}
-    method = scope.settings.similarity_method
+    method, least = scope.settings.similarity_method, scope.settings.paraphrase_min
     found: dict[str, int] = {}
     for loop_id, _, _, earlier, later, *_ in pairs:
-        alike = revisit_similarity(texts[earlier], texts[later], minimum=minimum, method=method)
+        alike = revisit_similarity(texts[earlier], texts[later], minimum=minimum, method=method, paraphrase_min=least)
         found[loop_id] = found.get(loop_id, 0) + (alike is not None)
     return found
 

@@ -48,6 +48,8 @@ NOT_COMPUTED = {
     "trend_p": "the test would have to be run again at two moments",
     "trend_rise": "the test would have to be run again at two moments",
     "similarity_method": "every pair of texts would have to be compared again",
+    "paraphrase_min": "every pair of texts would have to be compared again",
+    "suspect_min": "it names suspects, and enters no score",
     "surface_sample": "it says how the agent's own runs are sampled, and enters no score",
 }
 

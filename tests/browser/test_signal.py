@@ -1,10 +1,14 @@
 """From a signature of the Signal page to its timeline, from there to a heal, and back to the worst."""
 
+import re
+import shutil
 from urllib.parse import quote
 
 from playwright.sync_api import expect
 
+from seam_core.ledger import Ledger
 from tests.browser.conftest import check_in_every_dress
+from tests.servers import serving
 
 SPLIT = "parse_error:queue_peek:onboarding_split"
 WORST = "timeout:fetch_tool:checkout_flow"
@@ -57,3 +61,30 @@ def test_a_chosen_signature_has_nothing_serious_for_axe(site, visit):
     expect(seen.page.get_by_text("likely duplicates")).to_be_visible()
     check_in_every_dress(seen.page)
     assert seen.errors() == []
+
+
+def test_a_merge_is_confirmed_shows_s_merged_and_is_taken_back(demo, tmp_path, visit):
+    desk = shutil.copytree(demo, tmp_path / "desk")
+    with serving(desk, tmp_path) as address:
+        seen = open_signal(visit, address)
+        page = seen.page
+        expect(page.get_by_text("Suggested because: ")).to_be_visible()
+        expect(page.get_by_text("S as logged: ")).to_have_count(0)
+        first = page.get_by_role("combobox", name=re.compile("^To decide")).input_value()
+        page.get_by_role("button", name="One failure", exact=True).click()
+        expect(page.get_by_text("S as logged: ")).to_be_visible()
+        expect(page.get_by_text("it stands beside S and never replaces it")).to_be_visible()
+        expect(page.get_by_text("one failure, merged")).to_be_visible()
+        expect(page.get_by_role("combobox", name=re.compile("^To decide"))).not_to_have_value(first)
+        page.get_by_role("button", name="Several failures", exact=True).click()
+        expect(page.get_by_text("several failures, kept apart")).to_be_visible()
+        seen.settle()
+        check_in_every_dress(page)
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.get_by_role("button", name="Take back").last.click()
+        expect(page.get_by_text("S as logged: ")).to_have_count(0)
+        expect(page.get_by_text("Row 1 is taken back.")).to_be_visible()
+        assert [row.kind for row in Ledger(desk / "decisions.sqlite").rows()] == [
+            "signature_merge", "signature_merge", "signature_merge_taken_back",
+        ]  # fmt: skip
+        assert seen.errors() == []

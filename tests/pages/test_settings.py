@@ -20,8 +20,8 @@ def table(app, column):
 def test_every_threshold_is_there_with_default_unit_and_meaning(demo, monkeypatch):
     app = opened(PAGE, demo, monkeypatch)
     rows = table(app, "meaning")
-    assert len(rows) == 22
-    assert "All 22 thresholds are at their default." in texts(app)
+    assert len(rows) == 24
+    assert "All 24 thresholds are at their default." in texts(app)
     assert (rows["gap_max"]["value"], rows["gap_max"]["unit"], rows["gap_max"]["set_by"]) == ("0.25", "score", "default")
     assert "SEAM_SETTINGS is not set, so this is local use" in said(app)
     assert "re-certification would not be due (drift_max)" in texts(app)

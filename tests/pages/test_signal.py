@@ -6,12 +6,14 @@ import pytest
 
 from seam_core import reviews
 from seam_core.ledger import Ledger, Local, ledger_file
+from seam_core.merges import say_same
 from seam_core.settings import ServerSettings
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_folder
 from tests.browser.hostile import NAMES, write_hostile
 from tests.pages.states import HEAL, ROOT
 from tests.pages.test_pages_alone import opened, said
+from tests.seam_core.ledgers import opened_by_force
 from tests.seam_core.workspaces import NOW
 
 PAGE = ROOT / "pages" / "axes" / "signal.py"
@@ -104,3 +106,34 @@ def test_hostile_signatures_are_shown_as_written(tmp_path, monkeypatch):
         assert not app.exception
         assert "Verdict not real" in text(app) or "The boundary gate stopped the only heal" in said(app)
         assert "http://evil.test" not in " ".join(part.value for part in (*app.main.markdown, *app.main.caption))
+
+
+def test_merges_are_shown_with_s_merged_and_a_ledger_that_does_not_hold_takes_no_more(desk, monkeypatch):
+    ledger = Ledger(ledger_file(desk, ServerSettings()))
+    say_same(ledger, [SPLIT, SPLIT.replace("_split", "-split-9")], actor=Local("ana"))
+    app = opened(PAGE, desk, monkeypatch, win="28d")
+    assert "S with 2 names merged into 1 failure: " in text(app)
+    assert "**one failure**, merged" in text(app)
+    assert not [button for button in app.main.button if button.label == "Take back"]  # it was ana who said so
+    with opened_by_force(ledger.path) as con:
+        con.execute("update decisions set body = replace(body, 'same', 'different')")
+    app = opened(PAGE, desk, monkeypatch, win="28d")
+    assert not app.exception
+    assert "What people decided cannot be shown" in said(app)
+    assert all(button.disabled for button in app.main.button if button.label in ("One failure", "Several failures"))
+    assert "S as logged" not in text(app)
+
+
+def test_of_a_larger_group_some_names_can_be_left_out(tmp_path, monkeypatch):
+    names = ["t:x:feed", "T:x:feed", "t:x:FEED", "t:x:feed *one*"]
+    heals = [HEAL | {"heal_id": f"h_{n}", "trigger": {"failure_signature": name}} for n, name in enumerate(names)]
+    (tmp_path / "heal_events.jsonl").write_text("".join(json.dumps(heal) + "\n" for heal in heals))
+    app = opened(PAGE, tmp_path, monkeypatch, win="all")
+    (pills,) = [one for one in app.main.pills if one.label.startswith("Names to decide on")]
+    assert len(pills.value) == 3
+    pills.set_value(["t:x:FEED", "t:x:feed"]).run()
+    next(button for button in app.main.button if button.label == "One failure").click().run()
+    assert not app.exception
+    (row,) = Ledger(tmp_path / "decisions.sqlite").rows()
+    assert sorted(row.decision.signatures) == ["t:x:FEED", "t:x:feed"]
+    assert row.decision.why_suggested == "only case or separators differ"

@@ -31,6 +31,8 @@ DEFAULTS = {
     "recurrence_days": 7,
     "similarity_min": 0.90,
     "similarity_method": "indel",
+    "paraphrase_min": 0.70,
+    "suspect_min": 0.60,
     "revisit_window": 5,
     "free_dips": 1,
     "depth_cap": 5,

@@ -189,7 +189,7 @@ def test_exit_code_4_for_a_fault_of_the_program_with_its_traceback(cli, quiet, m
         (["--alert-s", "1.1"], "alert_s must be from 0 to 1, found 1.1"),
         (["--ngram", "8.5"], "ngram must be a whole number, found 8.5"),
         (["--ngram", "9" * 5000], "is not a number"),
-        (["--similarity-method", "cosine"], "similarity_method must be one of indel, difflib, found 'cosine'"),
+        (["--similarity-method", "cosine"], "similarity_method must be one of indel, difflib, embedding, found 'cosine'"),
         (["--budget-elevated", "7"], "budget_escalated (6) must not be below budget_elevated (7)"),
     ],
     ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else "",

@@ -20,6 +20,8 @@ def test_the_defaults_are_the_agreed_ones():
         "recurrence_days": 7,
         "similarity_min": 0.90,
         "similarity_method": "indel",
+        "paraphrase_min": 0.70,
+        "suspect_min": 0.60,
         "revisit_window": 5,
         "free_dips": 1,
         "depth_cap": 5,
@@ -88,8 +90,8 @@ def test_without_a_seam_toml_the_defaults_hold(tmp_path):
         ("ngram = 1", "seam.toml: ngram must be from 2 to 50, found 1"),
         ("trend_loops = 7", "seam.toml: trend_loops must be from 8 to 1000, found 7"),
         ("recurrence_days = 2026-01-01", "seam.toml: recurrence_days must be a number"),
-        ('similarity_method = "cosine"', "seam.toml: similarity_method must be one of indel, difflib, found 'cosine'"),
-        ("similarity_method = 1", "seam.toml: similarity_method must be one of indel, difflib, found 1"),
+        ('similarity_method = "cosine"', "seam.toml: similarity_method must be one of indel, difflib, embedding, found 'cosine'"),
+        ("similarity_method = 1", "seam.toml: similarity_method must be one of indel, difflib, embedding, found 1"),
         ("budget_elevated = 7", "budget_escalated (6) must not be below budget_elevated (7)"),
         ("gap_max = 0.3\ngap_max = 0.4", "not TOML"),
         ("gap_max 0.3", "not TOML"),
@@ -254,7 +256,7 @@ def test_no_workspace_and_no_flag_loosens_what_the_server_fixed(of_text, key, va
 def test_every_direction_of_strictness_is_the_one_that_alerts_more():
     """Stricter is what makes a score lower or an alert likelier; written down once more, by hand."""
     lower = ["gap_max", "r_max", "drift_max", "similarity_min", "free_dips", "depth_cap", "contamination_max", "ngram", "ngram_coverage"]
-    lower += ["budget_elevated", "budget_escalated", "trend_rise"]
+    lower += ["paraphrase_min", "suspect_min", "budget_elevated", "budget_escalated", "trend_rise"]
     higher = ["recurrence_days", "revisit_window", "alert_s", "alert_e", "alert_a", "alert_m", "surface_sample", "trend_p"]
     assert {key: bound.stricter for key, (_, bound) in bounds().items()} == {
         **dict.fromkeys(lower, "lower"),

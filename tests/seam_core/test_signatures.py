@@ -103,11 +103,26 @@ def test_each_name_follows_the_one_it_resembles_most():
     assert [one.signatures for one in found] == [("t:x:user_profile_page", "t:x:user_profile_pages", "t:x:user_profile_pages_a")]
 
 
-def test_what_is_too_long_or_too_rare_to_compare_is_counted(monkeypatch):
-    monkeypatch.setattr(signatures, "COMPARED_MAX", 2)
-    frequency = {"t:x:user_profile": 9, "t:y:other": 8, "t:x:user_profiles": 1, "t:x:" + "y" * 300: 5}
+def test_what_is_too_long_to_compare_is_counted():
+    found = suggest({"t:x:user_profile": 9, "t:x:" + "y" * 300: 5})
+    assert (found.found, found.n_compared, found.n_long) == ((), 1, 1)
+
+
+def test_in_a_crowded_tool_the_rare_are_compared_with_the_frequent_only(monkeypatch):
+    monkeypatch.setattr(signatures, "LEADERS_MAX", 1)
+    frequency = {"t:x:user_profile": 9, "t:x:other_thing": 8, "t:x:other_things": 2, "t:x:user_profiles": 1, "t:y:other_thing": 1}
     found = suggest(frequency)
-    assert (found.found, found.n_compared, found.n_long, found.n_rare) == ((), 3, 1, 1)
+    assert [one.signatures for one in found.found] == [("t:x:user_profile", "t:x:user_profiles")]
+    assert found.n_rare == 2  # the two other things
+
+
+def test_ten_thousand_signatures_of_one_tool_cost_little():
+    """Unbounded it would be 50 million comparisons. Counted and not timed: a busy machine must not fail this."""
+    rng = random.Random(3)
+    names = {f"timeout:fetch:{''.join(rng.choices('abcdefgh', k=12))}{number}": 1 for number in range(10_000)}
+    found = suggest(names)
+    assert found.n_compared == 10_000
+    assert found.n_rare == 10_000 - signatures.LEADERS_MAX - sum(len(one.signatures) - 1 for one in found.found)
 
 
 @pytest.mark.parametrize("context", ["a-" * 140, "a@" * 140, "1." * 140, "/a" * 140, "a://" * 70, "f" * 280, "<number>" * 30])

@@ -1,0 +1,112 @@
+"""``python -m seam_core signatures …``: which failure signatures may be one failure, and what people say about that.
+
+Exit codes: 0 done · 3 unusable arguments, or a decision that cannot be taken down · 4 a fault of the program.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from seam_core.authority import NotAllowedError, role_of
+from seam_core.commandline import say
+from seam_core.ledger import Actor, Ledger, Row, ledger_file, local_actor
+from seam_core.ledger.kinds import Likeness
+from seam_core.merges import merges_of, say_same, score_merged, take_back
+from seam_core.report import DECIMALS, audit, window_of
+from seam_core.settings import read_server_settings, resolve
+from seam_core.store import Store
+from seam_core.views.signal_duplicates import find_duplicates, open_suggestions
+from seam_core.views.signal_merges import list_said
+from seam_core.workspace import workspace_of_folder
+
+HELP = "Failure signatures that may be one failure: what is suggested, what people say, and S with the merges."
+
+app = typer.Typer(help=HELP, no_args_is_help=True)
+Folder = Annotated[Path, typer.Option("--workspace", help="the folder of the agent", readable=False)]
+Names = Annotated[list[str], typer.Option("--signature", help="as the log has it; two at least, and the first stands for all")]
+Comment = Annotated[str, typer.Option(help="why, in a sentence")]
+
+
+@app.callback()
+def _signatures() -> None:
+    """Failure signatures that may be one failure: what is suggested, what people say, and S with the merges."""
+
+
+@app.command("list")
+def list_all(
+    workspace: Folder, window: Annotated[str, typer.Option(help="7d, 24h, 4w or all: what is looked at for suggestions")] = "all"
+) -> None:
+    """Print what is suggested and not decided yet, what people said, and S without and with the merges. Writes nothing."""
+    place, server = workspace_of_folder(workspace), read_server_settings()
+    path = ledger_file(place.folder, server)
+    store = Store(place, now=datetime.now(UTC), ledger=path)
+    try:
+        store.refresh()
+        found = audit(store, window_of(store, span=window), resolve(place.settings_file, server=server))
+        said = merges_of(Ledger(path))
+        suggested = open_suggestions(find_duplicates(found), said)
+        answer: dict[str, Any] = {"window": found.window.label, "S": _rounded(found.signal.score)}
+        if said.groups:
+            answer["S_merged"] = _rounded(score_merged(found.scope, said).signal.score)
+    finally:
+        store.close()
+    answer["suggested"] = [
+        {
+            "signature": row["signature"], "others": row["others"], "why": row["reason"], "heals": row["heals"],
+            "failures": row["failures"], "came_back_under_another_name": row["crossed"],
+        }
+        for row in suggested
+    ]  # fmt: skip
+    answer["said"] = [{key: value for key, value in row.items() if key != "key"} for row in list_said(said)]
+    _print(answer)
+
+
+@app.command()
+def same(workspace: Folder, signature: Names, comment: Comment = "") -> None:
+    """Say that signatures are one failure under several names. S stays; `S_merged` counts them as one."""
+    _say(workspace, signature, comment, "same")
+
+
+@app.command()
+def different(workspace: Folder, signature: Names, comment: Comment = "") -> None:
+    """Say that each of these signatures is another failure, so that they are not suggested again."""
+    _say(workspace, signature, comment, "different")
+
+
+@app.command("take-back")
+def take_back_row(workspace: Folder, row: Annotated[int, typer.Option("--row", help="the row of the ledger, as `list` shows it")]) -> None:
+    """Take back what you said about signatures."""
+    _print(_written(take_back(_ledger(workspace), row, actor=_actor())))
+
+
+def _say(workspace: Path, names: list[str], comment: str, verdict: Likeness) -> None:
+    _print(_written(say_same(_ledger(workspace), names, actor=_actor(), verdict=verdict, comment=comment)))
+
+
+def _ledger(workspace: Path) -> Ledger:
+    return Ledger(ledger_file(workspace_of_folder(workspace).folder, read_server_settings()))
+
+
+def _actor() -> Actor:
+    """The system's user.  Raises NotAllowedError where people sign in: one person, here and on the dashboard, would be two."""
+    server, actor = read_server_settings(), local_actor()
+    if server.sign_in:
+        raise NotAllowedError(role_of(actor, server).sentence)
+    return actor
+
+
+def _written(row: Row) -> dict[str, Any]:
+    return {"seq": row.seq, "ts": row.ts, "kind": row.kind, "head": row.sha256, "decision": json.loads(row.body)}
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, DECIMALS)
+
+
+def _print(answer: dict[str, Any]) -> None:
+    say(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
