@@ -112,6 +112,12 @@ def range_text(doubt: Doubt) -> str:
     return f"{low:.2f}–{high:.2f}"
 
 
+def range_cell(doubt: Doubt) -> str:
+    """The range for a table in which it stands beside the score: it says so where it is not the score's own, or that there is none."""
+    said = range_text(doubt) or "none"
+    return f"{said} without the safety rule" if doubt.by_rule and doubt.interval else said
+
+
 def tag(doubt: Doubt) -> str:
     """What the range settles, in words; empty for an axis that is not scored."""
     return "confirmed by rule" if doubt.by_rule else TAGS[doubt.verdict] if doubt.verdict else ""

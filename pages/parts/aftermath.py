@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, case_table, choice, memory, tables
+from pages.parts import address, case_table, choice, memory, sureness, tables
 from pages.parts.case_table import open_case
 from pages.parts.figures import aftermath as figures
 from pages.parts.figures.style import NO_BAR
@@ -56,6 +56,7 @@ def score(view: View) -> None:
     found = view.ask(cases.taken_apart)
     if found.arithmetic:
         st.header("The score as a sum", anchor=False)
+        sureness.show(view, "A")
         st.code(escape.visible("\n".join(found.arithmetic)), language=None, wrap_lines=True)
         st.text(escape.visible("\n".join(found.sentences)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from pages.parts.figures.gauge import whisker
 from pages.parts.figures.style import BLUE, GREY, VERMILION, draw_threshold, lay_out
 from seam_core.views.losses import Sum
 
@@ -11,8 +12,8 @@ BAR = 34  # px a bar
 NARROW = 12  # points; a narrower bar has its number beside it
 
 
-def stairs(found: Sum, *, name: str, line: float) -> go.Figure:
-    """A bar for each cause, each beginning where the one above ended, and the score that is left at the bottom."""
+def stairs(found: Sum, *, name: str, line: float, low: float | None = None, high: float | None = None) -> go.Figure:
+    """A bar for each cause, each beginning where the one above ended, and the score that is left at the bottom, with its range."""
     figure = go.Figure()
     score = 100 * (found.score or 0)
     left, bars = 100.0, []
@@ -35,6 +36,10 @@ def stairs(found: Sum, *, name: str, line: float) -> go.Figure:
         hovertemplate="%{customdata}<extra></extra>",
         cliponaxis=False,
     )
+    across = whisker(score, None if low is None else 100 * low, None if high is None else 100 * high)
+    if across:  # an invisible mark at the end of the last bar: bars that share a trace would share the whisker
+        mark = {"mode": "markers", "marker": {"opacity": 0}, "hoverinfo": "skip", "cliponaxis": False}
+        figure.add_scatter(x=[score], y=[bars[-1][0]], error_x=across, **mark)
     for label, base, length, said, _ in bars:
         has_room = base + length < 100 - NARROW
         inside = not has_room and length > NARROW  # white on the bar, else to the right of it, else to the left
@@ -48,8 +53,12 @@ def stairs(found: Sum, *, name: str, line: float) -> go.Figure:
             **({"font": {"color": "#FFFFFF"}} if inside else {}),
         )
     draw_threshold(figure, 100 * line, vertical=True)
-    lay_out(figure, height=BAR * len(bars) + 60, x_title=f"points of {name} (dashed: alert below {100 * line:g})")
+    lay_out(figure, height=BAR * len(bars) + 60, x_title=_title(name, line, has_range=across is not None))
     figure.update_layout(bargap=0.35)
     figure.update_xaxes(range=[0, 100], tickvals=[0, 25, 50, 75, 100], showgrid=True, gridcolor=f"{GREY}33")
     figure.update_yaxes(autorange="reversed", ticklabelstandoff=6)
     return figure
+
+
+def _title(name: str, line: float, *, has_range: bool) -> str:
+    return f"points of {name} (dashed: alert below {100 * line:g}{'; whisker: 95 % range' if has_range else ''})"
