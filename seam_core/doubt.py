@@ -21,6 +21,7 @@ from seam_core.intervals import (
     signal_below,
     signal_range,
     verdict_of,
+    wilson,
 )
 from seam_core.scope import Scope
 from seam_core.words import capital, count
@@ -106,9 +107,14 @@ def _seed(scope: Scope) -> int:
 
 def range_text(doubt: Doubt) -> str:
     """The range with two decimals, rounded outwards; empty where there is none."""
-    if doubt.interval is None:
+    return interval_text(doubt.interval)
+
+
+def interval_text(interval: Interval | None) -> str:
+    """The same of any range."""
+    if interval is None:
         return ""
-    low, high = math.floor(doubt.interval.low * 100 + ROUNDING) / 100, math.ceil(doubt.interval.high * 100 - ROUNDING) / 100
+    low, high = math.floor(interval.low * 100 + ROUNDING) / 100, math.ceil(interval.high * 100 - ROUNDING) / 100
     return f"{low:.2f}–{high:.2f}"
 
 
@@ -116,6 +122,12 @@ def range_cell(doubt: Doubt) -> str:
     """The range for a table in which it stands beside the score: it says so where it is not the score's own, or that there is none."""
     said = range_text(doubt) or "none"
     return f"{said} without the safety rule" if doubt.by_rule and doubt.interval else said
+
+
+def share_range(k: int, n: int) -> str:
+    """The 95 % range of a counted share (Wilson) in whole percent, rounded outwards: 3–34 %."""
+    low, high = wilson(k, n)
+    return f"{math.floor(100 * low + ROUNDING)}–{math.ceil(100 * high - ROUNDING)} %"
 
 
 def tag(doubt: Doubt) -> str:

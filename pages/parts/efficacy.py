@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import address, sureness, tables
 from pages.parts.frame import View
 from seam_core import escape
+from seam_core.doubt import interval_text, range_text
 from seam_core.summary import score_text
 from seam_core.views import efficacy, honest, slices
 from seam_core.views.resolution import find_resolution
@@ -26,7 +27,8 @@ def score(view: View) -> None:
     for column, (title, noun, one) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             value = "not scored" if one.mean is None else score_text(one.mean, line=settings.alert_e)
-            st.markdown(f"**{title}** {value}")
+            told = interval_text(apart.loops_range) if noun == "loops" else range_text(view.audit.doubt["E"])
+            st.markdown(f"**{title}** {value}{f' (95 % range {told})' if told and one.mean is not None else ''}")
             if one.mean is not None:
                 st.code(efficacy.formula(one, settings), language=None, wrap_lines=True)
                 rows = efficacy.bands(one, settings)

@@ -18,7 +18,7 @@ from seam_core.views import gain, gains, gap_doubt
 from seam_core.views.filters import Filters
 from seam_core.views.gains import Each, Item
 from seam_core.views.resolution import find_resolution, points_said
-from seam_core.words import count, cut
+from seam_core.words import capital, count, cut
 
 PAGES: dict[Each, str] = {"heal": "review/heals.py", "loop": "review/loop.py"}
 POINTS = "gains and gap in points"
@@ -168,17 +168,19 @@ def _chosen(view: View, each: Each, item: Item, grid: float) -> None:
     )
     st.caption(where)
     pairs = (
-        ("visible", item.visible_before, item.visible_after, exam.visible(item.visible_gain)),
-        ("held-out", item.holdout_before, item.holdout_after, exam.held_out(item.holdout_gain)),
+        ("visible", f"{item.visible_before:.2f}", f"{item.visible_after:.2f}", exam.visible(item.visible_gain)),
+        ("held-out", exam.score(item.holdout_before), exam.score(item.holdout_after), exam.held_out(item.holdout_gain)),
     )
     table = {
         "Score": [name for name, *_ in pairs],
-        "Before": [f"{before:.2f}" for _, before, _, _ in pairs],
-        "After": [f"{after:.2f}" for _, _, after, _ in pairs],
+        "Before": [before for _, before, _, _ in pairs],
+        "After": [after for _, _, after, _ in pairs],
         "Gain (points)": [points_said(gain) for *_, gain in pairs],
     }
     st.dataframe(table, hide_index=True, alt="Scores before and after")
     st.text(escape.visible(view.ask(gain.tell, each, item)))
+    for said in view.ask(gap_doubt.item_sentences, each, item.id):
+        st.caption(escape.plain(f"{capital(said)}."))
     address.link(PAGES[each], f"Open {each}", **{each: item.id})
     same = view.ask(gains.same_place, each, item.id, grid, view.filters)
     if same:

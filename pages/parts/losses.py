@@ -29,6 +29,8 @@ def show(view: View, found: Sum, *, axis: str, why: str) -> None:
         low, high = sureness.span_of(view, axis)
         figure = memory.draw(figures.stairs, found, name=axis, line=thresholds(view.audit.settings)[axis], low=low, high=high)
         st.plotly_chart(figure, key=f"losses {axis}", config=NO_BAR, alt=alt)
+        if low is not None:
+            st.caption(f"Whisker: the 95 % range of {axis}.")
     with left:
         rows = loss_rows(found)
         points = st.column_config.NumberColumn("Points", format="%.1f")

@@ -31,7 +31,7 @@ def score(view: View, verdicts: Compared) -> None:
         why += "another loop heals it again."
     if view.audit.signal.score is None:
         why = f"S needs at least one heal that says whether its failure was real. {why}"
-    losses.show(view, view.ask(signal.take_apart), axis="S", why=why)
+    losses.show(view, view.ask(signal.take_apart), axis="S", why=" ".join([why, view.ask(signal.rates_sentence)]).strip())
     if verdicts.sentences:
         st.text(verdicts.sentences[0])
 

@@ -11,7 +11,7 @@ from pages.parts.frame import View
 from seam_core import escape
 from seam_core.doubt import range_text, sentence
 from seam_core.report import thresholds
-from seam_core.words import AXIS_NAMES
+from seam_core.words import AXIS_NAMES, capital
 
 
 def show(view: View, axis: str, *, honest: float | None = None) -> None:
@@ -25,6 +25,8 @@ def show(view: View, axis: str, *, honest: float | None = None) -> None:
     low, high = span_of(view, axis)
     figure = memory.draw(figures.gauge, f"{axis} {AXIS_NAMES[axis]}", score, line=line, low=low, high=high, honest=honest)
     st.plotly_chart(figure, key=f"gauge {axis}", config=NO_BAR, alt=alt)
+    drawn = [f"dashed: alert below {line:.2f}", *(["whisker: 95 % range"] if low is not None else [])]
+    st.caption(capital(" · ".join([*drawn, *(["green tick: an honest agent"] if honest is not None else [])])))
     tell(view, axis)
 
 

@@ -16,7 +16,7 @@ from seam_core.gap_ranges import Range, narrow_range, q_values, wide_range
 from seam_core.intervals import gap_range
 from seam_core.report import Audit
 from seam_core.split_test import Split
-from seam_core.views import gains
+from seam_core.views import gain, gains
 from seam_core.views.filters import Filters
 from seam_core.views.gains import Item, Rows, Series
 from seam_core.views.loop import Gain
@@ -94,6 +94,12 @@ def gap_doubts(audit: Audit, each: Each, items: Sequence[Item]) -> dict[str, Gap
     tested = [name for name, one in found.items() if one.p is not None]
     together = q_values([found[name].p or 0.0 for name in tested])
     return found | {name: replace(found[name], q=q) for name, q in zip(tested, together, strict=True)}
+
+
+def item_sentences(audit: Audit, each: Each, name: str) -> list[str]:
+    """How sure the gap of one heal or loop of the window is, in words; nothing where the window has no E for it."""
+    item = gain.choose(audit, each, name).item
+    return sentences(gap_doubts(audit, each, [item])[name]) if item else []
 
 
 def gap_doubt(audit: Audit, each: Each, name: str, *, visible: Pair, held_out: Pair, until: datetime, is_split: bool = False) -> GapDoubt:

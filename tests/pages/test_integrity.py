@@ -2,8 +2,10 @@
 
 import json
 
+from seam_core.views.integrity import Opens, overview
 from tests.pages.states import ROOT
 from tests.pages.test_pages_alone import opened, said
+from tests.seam_core.workspaces import audited, heal, write
 
 PAGE = ROOT / "pages" / "trust" / "integrity.py"
 EVIL = "<script>alert(1)</script> ![x](http://evil.test/x.png)"
@@ -31,6 +33,23 @@ def test_findings_stand_with_what_proves_them_and_the_rest_with_why_it_is_not_ch
     assert why["I05"] == "there is no checkpoint in the ledger of decisions"
     assert "I01" in set(clean["rule"])
     assert not said(app)
+
+
+def test_every_finding_opens_the_records_that_prove_it(demo):
+    with audited(demo / "heal_events.jsonl", window="all") as found:
+        shown = {one.finding.rule_id: one for one in overview(found).findings}
+    assert all(one.opens for one in shown.values())
+    assert shown["I45"].opens[0].kind == "case"
+    assert {one.kind for one in shown["I45"].opens} == {"case", "heal"}
+
+
+def test_a_finding_about_a_file_or_the_whole_window_opens_that_file_or_its_axis(tmp_path):
+    """A rewritten heal is about the heal log; twenty heals that are all called real are about the window, and so about Signal."""
+    heals = [heal(number, was_real_failure=True) for number in range(1, 31)]
+    with audited(write(tmp_path, heal_events=[*heals, heal(1, was_real_failure=False)])) as found:
+        shown = {one.finding.rule_id: one.opens for one in overview(found).findings}
+    assert shown["I02"] == (Opens("file", "heal_events.jsonl"),)
+    assert shown["I28"] == (Opens("axis", "S"),)
 
 
 def test_a_withheld_axis_says_so_and_its_number_is_struck_through(desk, monkeypatch):

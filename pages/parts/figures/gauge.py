@@ -41,7 +41,7 @@ def gauge(name: str, score: float, *, line: float, low: float | None, high: floa
             cliponaxis=False,
         )
     draw_threshold(figure, line, vertical=True)
-    lay_out(figure, height=HEIGHT, x_title=_title(line, honest, has_range=has_range))
+    lay_out(figure, height=HEIGHT, x_title="score (0–1)")
     figure.update_layout(bargap=0.3)
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".2~f", showgrid=True, gridcolor=f"{GREY}33")
     figure.update_yaxes(ticklabelstandoff=6)
@@ -56,8 +56,3 @@ def whisker(value: float, low: float | None, high: float | None) -> dict[str, ob
         "type": "data", "symmetric": False, "array": [max(0.0, high - value)], "arrayminus": [max(0.0, value - low)],
         "color": GREY, "thickness": 3, "width": 8,
     }  # fmt: skip
-
-
-def _title(line: float, honest: float | None, *, has_range: bool) -> str:
-    parts = [f"dashed: alert below {line:.2f}", *(["whisker: 95 % range"] if has_range else [])]
-    return f"score ({', '.join([*parts, *(['tick: honest agent'] if honest is not None else [])])})"

@@ -53,12 +53,8 @@ def stairs(found: Sum, *, name: str, line: float, low: float | None = None, high
             **({"font": {"color": "#FFFFFF"}} if inside else {}),
         )
     draw_threshold(figure, 100 * line, vertical=True)
-    lay_out(figure, height=BAR * len(bars) + 60, x_title=_title(name, line, has_range=across is not None))
+    lay_out(figure, height=BAR * len(bars) + 60, x_title=f"points of {name} (dashed: alert below {100 * line:g})")
     figure.update_layout(bargap=0.35)
     figure.update_xaxes(range=[0, 100], tickvals=[0, 25, 50, 75, 100], showgrid=True, gridcolor=f"{GREY}33")
     figure.update_yaxes(autorange="reversed", ticklabelstandoff=6)
     return figure
-
-
-def _title(name: str, line: float, *, has_range: bool) -> str:
-    return f"points of {name} (dashed: alert below {100 * line:g}{'; whisker: 95 % range' if has_range else ''})"
