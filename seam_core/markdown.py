@@ -11,6 +11,7 @@ from seam_core.doubt import range_cell, tag
 from seam_core.findings import worst_heals
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.settings import bounds
+from seam_core.summary import is_early
 from seam_core.views import slices
 from seam_core.views.honest import honest_efficacy
 from seam_core.views.resolution import find_resolution
@@ -35,7 +36,7 @@ def _vector(found: Audit) -> list[str]:
         word = found.reasons[axis] or "" if value is None else f"below {line:.2f}" if value < line - 1e-9 else "ok"
         score = "not scored" if value is None else f"{value:.2f}"
         doubt = found.doubt[axis]
-        settled = f", {tag(doubt)}" if doubt.verdict else ""
+        settled = f", {tag(doubt, early=axis == 'S' and is_early(found))}" if doubt.verdict else ""
         cells = [
             f"{axis} {AXIS_NAMES[axis]}",
             score,

@@ -47,9 +47,10 @@ def _number_of(view: View, axis: str, before: Past | None) -> None:
         st.metric(f"{axis} {AXIS_NAMES[axis]}", strip.struck(view, axis), width="content", **_change(view, axis, before))
         for state in strip.states(view, axis):
             st.badge(state, color="red" if summary.alarms(view.audit, axis) or axis in view.audit.withheld else "gray")
-    st.caption(escape.plain(sentence(view.audit.doubt[axis], thresholds(view.audit.settings)[axis])))
+    line = thresholds(view.audit.settings)[axis]
+    st.caption(escape.plain(sentence(view.audit.doubt[axis], line, early=strip.is_early(view, axis))))
     if axis == "E" and view.audit.efficacy.n:
-        st.caption(escape.plain(view.ask(honest.honest_efficacy).sentence(thresholds(view.audit.settings)["E"])))
+        st.caption(escape.plain(view.ask(honest.honest_efficacy).sentence(line)))
     covered = view.ask(summary.coverage).get(axis)
     if covered:
         st.caption(escape.plain(covered))

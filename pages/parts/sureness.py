@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import memory
+from pages.parts import memory, strip
 from pages.parts.figures import gauge as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
@@ -19,7 +19,10 @@ def show(view: View, axis: str, *, honest: float | None = None) -> None:
     score, doubt, line = view.audit.scores[axis], view.audit.doubt[axis], thresholds(view.audit.settings)[axis]
     if score is None:
         return
-    said = f", 95 % range {range_text(doubt)}" if doubt.interval and not doubt.by_rule else ""
+    if doubt.by_rule:  # nothing to draw: the rule leaves neither a bar nor a range of its own
+        tell(view, axis)
+        return
+    said = f", 95 % range {range_text(doubt)}" if doubt.interval else ""
     tick = f"; an honest agent would score about {honest:.2f}" if honest is not None else ""
     alt = f"{AXIS_NAMES[axis]} {score:.2f}{said}; alert below {line:.2f}{tick}"
     low, high = span_of(view, axis)
@@ -32,7 +35,7 @@ def show(view: View, axis: str, *, honest: float | None = None) -> None:
 
 def tell(view: View, axis: str) -> None:
     """The range in words, what it settles, and what would settle it; nothing for an axis that is not scored."""
-    said = sentence(view.audit.doubt[axis], thresholds(view.audit.settings)[axis])
+    said = sentence(view.audit.doubt[axis], thresholds(view.audit.settings)[axis], early=strip.is_early(view, axis))
     if said:
         st.caption(escape.plain(said))
 

@@ -27,7 +27,11 @@ select visible_before, visible_after, holdout_before, holdout_after, count(*)
 from efficacy_rows where holdout_scope is distinct from 'loop'
 group by all order by all
 """
-HEALS = "select heal_id, visible_before, visible_after from efficacy_rows where holdout_scope is distinct from 'loop' order by ts, heal_id"
+HEALS = """
+select heal_id, visible_before, visible_after
+from efficacy_rows where holdout_scope is distinct from 'loop'
+order by ts desc, heal_id limit $n
+"""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def honest_efficacy(audit: Audit) -> Honest:
 
 def _from_rows(audit: Audit) -> Honest | None:
     """From the cases of each heal, where both exams were run before and after it; None where they are not one pool of cases."""
-    heals = audit.scope.query(HEALS)[-ROWS_MAX:]
+    heals = audit.scope.query(HEALS, n=ROWS_MAX)
     rows = read_case_rows(audit.scope, "heal", [heal_id for heal_id, *_ in heals], until=audit.window.end)
     pools = [rows[heal_id] for heal_id, before, after in heals if heal_id in rows and not rows[heal_id].apart((before, after))]
     pools = [one for one in pools if max(one.practice.n, one.held_out.n) <= CASES_MAX]

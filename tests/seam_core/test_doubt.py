@@ -29,3 +29,11 @@ def test_a_table_says_that_a_range_is_not_the_scores_own():
     assert range_cell(by_rule) == "0.56–1.00 without the safety rule"
     assert range_cell(replace(by_rule, by_rule=False)) == "0.56–1.00"
     assert range_cell(replace(by_rule, interval=None)) == "none"
+
+
+def test_what_may_still_fall_is_clear_only_so_far():
+    clear = Doubt(Interval(0.71, 0.94, 12, 0.85, 0.0), "", "clear")
+    assert (in_short(clear), in_short(clear, early=True)) == ("0.71–0.94 · clear", "0.71–0.94 · clear so far")
+    assert sentence(clear, 0.7, early=True) == "95 % range 0.71–0.94; all of it at or above 0.70: clear so far."
+    unsure = replace(clear, verdict="not enough")
+    assert in_short(unsure, early=True) == in_short(unsure)
