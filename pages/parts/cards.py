@@ -49,8 +49,9 @@ def _number_of(view: View, axis: str, before: Past | None) -> None:
             st.badge(state, color="red" if summary.alarms(view.audit, axis) or axis in view.audit.withheld else "gray")
     line = thresholds(view.audit.settings)[axis]
     st.caption(escape.plain(sentence(view.audit.doubt[axis], line, early=strip.is_early(view, axis))))
-    if axis == "E" and view.audit.efficacy.n:
-        st.caption(escape.plain(view.ask(honest.honest_efficacy).sentence(line)))
+    floor = view.ask(honest.honest_efficacy) if axis == "E" else None
+    if floor and floor.efficacy is not None:
+        st.caption(escape.plain(floor.sentence(line)))
     covered = view.ask(summary.coverage).get(axis)
     if covered:
         st.caption(escape.plain(covered))

@@ -27,6 +27,7 @@ def score(view: View) -> None:
     for column, (title, noun, one) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             value = "not scored" if one.mean is None else score_text(one.mean, line=settings.alert_e)
+            value = f"~~{value}~~" if "E" in view.audit.withheld and one.mean is not None else value
             told = interval_text(apart.loops_range) if noun == "loops" else range_text(view.audit.doubt["E"])
             st.markdown(f"**{title}** {value}{f' (95 % range {told})' if told and one.mean is not None else ''}")
             if one.mean is not None:

@@ -25,7 +25,9 @@ POINTS = "gains and gap in points"
 NARROW = "From the cases that changed where their runs are logged; else as if every case that changed had gone the same way."
 WIDE = "The same where runs are logged; else as if the runs before and after had nothing in common."
 UNKNOWN = "Empty where how many held-out cases there are, or of what span a pair is, cannot be told."
-WHISKERS = "Whiskers are the narrowest 95 % range of a gap that the scores allow."
+WHISKERS = (
+    "Whiskers are the 95 % range of a gap: by the cases that changed where their runs are logged, else the narrowest that the scores allow."
+)
 P_VALUE = "Exact split test: how often a random split of the cases would give the held-out ones so little of the gain, or less."
 Q_VALUE = "The share of false findings if this heal and all of smaller p are believed: with many heals, some p are small by chance."
 WORDS: dict[Each, str] = {"heal": "per heal", "loop": "per loop"}

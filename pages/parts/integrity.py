@@ -52,7 +52,8 @@ def _box(one: Shown) -> None:
             for record in one.opens:
                 _link(record)
             st.caption(f"{finding.rule_id} · {one.axes}", width="content")
-        st.text(escape.visible(capital(finding.sentence) + "."))
+        said = finding.sentence if finding.sentence.startswith(finding.where) else capital(finding.sentence)  # an id stays as it is
+        st.text(escape.visible(f"{said}."))
         st.code(escape.visible("\n".join(f"{name}: {value}" for name, value in one.evidence)), language=None, wrap_lines=True)
 
 
@@ -71,7 +72,7 @@ def rules(view: View) -> None:
     """The rules that had nothing to look at and why, and those that found nothing."""
     found = view.ask(integrity.overview)
     text = st.column_config.TextColumn
-    columns = {"rule": text("Rule", width=60), "why": text("Why it is not checkable", width=430), "looks_for": text("Looks for", width=480)}
+    columns = {"rule": text("Rule", width=60), "why": text("Why it is not checkable", width=330), "looks_for": text("Looks for", width=400)}
     tables.show(found.unchecked, name="not-checkable", alt="Rules that could not be checked, and why", columns=columns)
     st.header("Checked and clean", anchor=False)
     columns = {"rule": text("Rule", width=60), "looks_for": text("Looks for", width=700)}

@@ -11,7 +11,7 @@ from pages.parts.frame import View
 from seam_core import escape
 from seam_core.doubt import range_text, sentence
 from seam_core.report import thresholds
-from seam_core.words import AXIS_NAMES, capital
+from seam_core.words import AXIS_NAMES, capital, listed
 
 
 def show(view: View, axis: str, *, honest: float | None = None) -> None:
@@ -26,7 +26,8 @@ def show(view: View, axis: str, *, honest: float | None = None) -> None:
     tick = f"; an honest agent would score about {honest:.2f}" if honest is not None else ""
     alt = f"{AXIS_NAMES[axis]} {score:.2f}{said}; alert below {line:.2f}{tick}"
     low, high = span_of(view, axis)
-    figure = memory.draw(figures.gauge, f"{axis} {AXIS_NAMES[axis]}", score, line=line, low=low, high=high, honest=honest)
+    name = f"{axis}, withheld" if axis in view.audit.withheld else f"{axis} {AXIS_NAMES[axis]}"
+    figure = memory.draw(figures.gauge, name, score, line=line, low=low, high=high, honest=honest)
     st.plotly_chart(figure, key=f"gauge {axis}", config=NO_BAR, alt=alt)
     drawn = [f"dashed: alert below {line:.2f}", *(["whisker: 95 % range"] if low is not None else [])]
     st.caption(capital(" · ".join([*drawn, *(["green tick: an honest agent"] if honest is not None else [])])))
@@ -36,8 +37,9 @@ def show(view: View, axis: str, *, honest: float | None = None) -> None:
 def tell(view: View, axis: str) -> None:
     """The range in words, what it settles, and what would settle it; nothing for an axis that is not scored."""
     said = sentence(view.audit.doubt[axis], thresholds(view.audit.settings)[axis], early=strip.is_early(view, axis))
+    withheld = f"Withheld by {listed(view.audit.withheld[axis])}. " if axis in view.audit.withheld else ""
     if said:
-        st.caption(escape.plain(said))
+        st.caption(escape.plain(f"{withheld}{said}"))
 
 
 def span_of(view: View, axis: str) -> tuple[float | None, float | None]:

@@ -27,6 +27,7 @@ def test_findings_stand_with_what_proves_them_and_the_rest_with_why_it_is_not_ch
     assert not app.exception
     assert "Held-out case ho_038 stands in what heals added (100% of its word sequences)." in texts(app)
     assert "coverage: 1" in app.main.code[0].value
+    assert "H_0" not in texts(app)  # an id at the beginning of a sentence stays as it was logged
     assert [header.value for header in app.main.header] == ["Findings", "Not checkable", "Checked and clean", "What no rule can catch"]
     unchecked, clean = (frame.value for frame in app.main.dataframe)
     why = dict(zip(unchecked["rule"], unchecked["why"], strict=True))
@@ -61,6 +62,9 @@ def test_a_withheld_axis_says_so_and_its_number_is_struck_through(desk, monkeypa
     metrics = {one.label: one.value for one in week.main.metric}
     assert metrics["E Efficacy"].startswith("~~")
     assert metrics["S Signal"][0].isdigit()
+    efficacy = opened(ROOT / "pages" / "axes" / "efficacy.py", desk, monkeypatch)
+    assert "**Per heal: the score E** ~~0." in texts(efficacy)
+    assert "Withheld by I64. 95 % range" in texts(efficacy)
 
 
 def test_a_log_that_is_clean_says_that_nothing_was_found(one_good, monkeypatch):

@@ -6,8 +6,9 @@ import plotly.graph_objects as go
 
 from pages.parts.figures.style import BLUE, GREEN, GREY, VERMILION, draw_threshold, lay_out
 
-HEIGHT = 112
-TICK = 26  # px of the tick of an honest agent
+HEIGHT = 136
+BELOW = 48  # px for the numbers and the title of the axis
+TICK = 46  # px of the tick of an honest agent, taller than the bar
 
 
 def gauge(name: str, score: float, *, line: float, low: float | None, high: float | None, honest: float | None) -> go.Figure:
@@ -42,7 +43,7 @@ def gauge(name: str, score: float, *, line: float, low: float | None, high: floa
         )
     draw_threshold(figure, line, vertical=True)
     lay_out(figure, height=HEIGHT, x_title="score (0–1)")
-    figure.update_layout(bargap=0.3)
+    figure.update_layout(bargap=0.5, margin_b=BELOW)
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".2~f", showgrid=True, gridcolor=f"{GREY}33")
     figure.update_yaxes(ticklabelstandoff=6)
     return figure

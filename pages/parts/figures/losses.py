@@ -41,6 +41,9 @@ def stairs(found: Sum, *, name: str, line: float, low: float | None = None, high
         mark = {"mode": "markers", "marker": {"opacity": 0}, "hoverinfo": "skip", "cliponaxis": False}
         figure.add_scatter(x=[score], y=[bars[-1][0]], error_x=across, **mark)
     for label, base, length, said, _ in bars:
+        if across and label == bars[-1][0] and length > NARROW:  # at the beginning of the bar: the whisker lies across its end
+            figure.add_annotation(y=label, x=0, text=said, showarrow=False, xanchor="left", xshift=4, font={"color": "#FFFFFF"})
+            continue
         has_room = base + length < 100 - NARROW
         inside = not has_room and length > NARROW  # white on the bar, else to the right of it, else to the left
         figure.add_annotation(
