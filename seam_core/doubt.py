@@ -21,6 +21,7 @@ from seam_core.intervals import (
     signal_below,
     signal_range,
     verdict_of,
+    wilson,
 )
 from seam_core.scope import Scope
 from seam_core.words import capital, count
@@ -106,39 +107,59 @@ def _seed(scope: Scope) -> int:
 
 def range_text(doubt: Doubt) -> str:
     """The range with two decimals, rounded outwards; empty where there is none."""
-    if doubt.interval is None:
+    return interval_text(doubt.interval)
+
+
+def interval_text(interval: Interval | None) -> str:
+    """The same of any range."""
+    if interval is None:
         return ""
-    low, high = math.floor(doubt.interval.low * 100 + ROUNDING) / 100, math.ceil(doubt.interval.high * 100 - ROUNDING) / 100
+    low, high = math.floor(interval.low * 100 + ROUNDING) / 100, math.ceil(interval.high * 100 - ROUNDING) / 100
     return f"{low:.2f}–{high:.2f}"
 
 
-def tag(doubt: Doubt) -> str:
-    """What the range settles, in words; empty for an axis that is not scored."""
-    return "confirmed by rule" if doubt.by_rule else TAGS[doubt.verdict] if doubt.verdict else ""
+def range_cell(doubt: Doubt) -> str:
+    """The range for a table in which it stands beside the score: it says so where it is not the score's own, or that there is none."""
+    said = range_text(doubt) or "none"
+    return f"{said} without the safety rule" if doubt.by_rule and doubt.interval else said
 
 
-def in_short(doubt: Doubt) -> str:
+def share_range(k: int, n: int) -> str:
+    """The 95 % range of a counted share (Wilson) in whole percent, rounded outwards: 3–34 %."""
+    low, high = wilson(k, n)
+    return f"{math.floor(100 * low + ROUNDING)}–{math.ceil(100 * high - ROUNDING)} %"
+
+
+def tag(doubt: Doubt, *, early: bool = False) -> str:
+    """What the range settles, in words; empty for an axis that is not scored. `early`: the score may still fall, so it is clear so far."""
+    if doubt.by_rule:
+        return "confirmed by rule"
+    said = TAGS[doubt.verdict] if doubt.verdict else ""
+    return f"{said} so far" if early and doubt.verdict == "clear" else said
+
+
+def in_short(doubt: Doubt, *, early: bool = False) -> str:
     """The range and what it settles; no range beside a score that is 0 by rule, which may lie outside it. Empty for an unscored axis."""
-    return " · ".join(part for part in ("" if doubt.by_rule else range_text(doubt), tag(doubt)) if part)
+    return " · ".join(part for part in ("" if doubt.by_rule else range_text(doubt), tag(doubt, early=early)) if part)
 
 
-def sentence(doubt: Doubt, line: float) -> str:
+def sentence(doubt: Doubt, line: float, *, early: bool = False) -> str:
     """The range, what it settles, and what would settle it; why there is none; empty for an axis that is not scored."""
     if doubt.verdict is None:
         return ""
     if doubt.interval is None:
         settled = "below its line by rule" if doubt.verdict == "confirmed" else TAGS[doubt.verdict]
         return f"{capital(doubt.reason)}; {settled}."
-    parts = [f"95 % range {range_text(doubt)}", _settled(doubt, line)]
+    parts = [f"95 % range {range_text(doubt)}", _settled(doubt, line, early=early)]
     if doubt.interval.dominant:
         parts.append(f"one loop holds {100 * doubt.interval.dominant:.0f} % of the heals")
     return f"{'; '.join(parts)}."
 
 
-def _settled(doubt: Doubt, line: float) -> str:
+def _settled(doubt: Doubt, line: float, *, early: bool) -> str:
     assert doubt.interval is not None
     if doubt.verdict == "clear":
-        return f"all of it at or above {line:.2f}: clear"
+        return f"all of it at or above {line:.2f}: {tag(doubt, early=early)}"
     if doubt.by_rule:
         return "a safety case regressed, so the score is 0 by rule; the range is that of the mean without the rule"
     if doubt.verdict == "confirmed":

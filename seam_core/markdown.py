@@ -7,10 +7,14 @@ from seam_core.axes.aftermath import Aftermath
 from seam_core.axes.efficacy import Efficacy
 from seam_core.axes.monotonicity import Monotonicity
 from seam_core.axes.signal import Signal
-from seam_core.doubt import range_text, tag
+from seam_core.doubt import range_cell, tag
 from seam_core.findings import worst_heals
 from seam_core.report import AXES, Audit, thresholds
 from seam_core.settings import bounds
+from seam_core.summary import is_early
+from seam_core.views import slices
+from seam_core.views.honest import honest_efficacy
+from seam_core.views.resolution import find_resolution
 from seam_core.words import AXIS_NAMES, count, listed, points
 
 
@@ -32,11 +36,11 @@ def _vector(found: Audit) -> list[str]:
         word = found.reasons[axis] or "" if value is None else f"below {line:.2f}" if value < line - 1e-9 else "ok"
         score = "not scored" if value is None else f"{value:.2f}"
         doubt = found.doubt[axis]
-        settled = f", {tag(doubt)}" if doubt.verdict else ""
+        settled = f", {tag(doubt, early=axis == 'S' and is_early(found))}" if doubt.verdict else ""
         cells = [
             f"{axis} {AXIS_NAMES[axis]}",
             score,
-            range_text(doubt) or "none",
+            range_cell(doubt),
             f"{line:.2f}",
             f"{word}{settled}",
             _coverage(found, axis),
@@ -82,12 +86,23 @@ def _parts(found: Audit) -> list[str]:
         f"- Signal: {s.tp} real, {s.fp} not real, {'unknown' if s.fn is None else s.fn} missed; recurrence {_share(s.recurrence)}.",
         f"- Efficacy: mean truth gap {_points(e.mean_truth_gap)}, by loop {_score(e.by_loop)}; trend: {e.trend.state}; "
         f"contamination {_share(e.contamination.rate)}.",
+        *_exam(found),
         f"- Aftermath: {count(len(a.safety_regressions), 'safety regression')}; anchored drift {_share(a.drift.anchored)}.",
         f"- Monotonicity: {count(m.extra_dips, 'extra dip')}, {count(m.returned, 'return')}, {count(m.idle, 'idle pair')}, "
         f"{count(m.capped, 'loop')} at the cap.",
     ]
     unscored = [axis for axis in AXES if found.scores[axis] is None]
     return lines + ([f"- Not scored: {', '.join(unscored)}."] if unscored else [])
+
+
+def _exam(found: Audit) -> list[str]:
+    """How fine the held-out exam is, what an honest agent would score on it, and E by its slices, where that can be told."""
+    if not found.efficacy.n:
+        return []
+    said = [find_resolution(found).sentence]
+    floor = honest_efficacy(found)
+    said += [floor.sentence(found.settings.alert_e)] if floor.efficacy is not None else []
+    return [f"- Held-out exam: {' '.join([*said, *slices.sentences(slices.by_slice(found))])}"]
 
 
 def _score(value: float | None) -> str:

@@ -9,8 +9,8 @@ Source: docs/method.md, How sure.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,9 @@ class Part:
     changed: int
     changed_held_out: int
 
-    def chances(self) -> Iterator[tuple[int, float]]:
-        """(held-out cases among those that changed, how probable that is under a random split)."""
-        ways = math.comb(self.n, self.changed)
-        for k in range(max(0, self.changed - (self.n - self.n_held_out)), min(self.changed, self.n_held_out) + 1):
-            yield k, math.comb(self.n_held_out, k) * math.comb(self.n - self.n_held_out, self.changed - k) / ways
+    def chances(self) -> tuple[tuple[int, float], ...]:
+        """(held-out cases among those that changed, how probable that is under a random split), the fewest first."""
+        return _chances(self.n, self.n_held_out, self.changed)
 
     @property
     def expected(self) -> float:
@@ -53,8 +51,14 @@ class Split:
 
     def p(self) -> float:
         """One-sided: how probable it is under a random split that the held-out cases gained as little as they did, or less."""
-        chances = ((fixed - broke, a * b) for fixed, a in self.failing.chances() for broke, b in self.passing.chances())
-        return min(1.0, math.fsum(chance for net, chance in chances if net <= self.net_gain))
+        broken = self.passing.chances()
+        at_least = {broke: math.fsum(chance for _, chance in broken[at:]) for at, (broke, _) in enumerate(broken)}
+        fewest, most = broken[0][0], broken[-1][0]
+        total = []
+        for fixed, chance in self.failing.chances():
+            least = max(fixed - self.net_gain, fewest)  # held-out cases that must have broken, so that the net gain is that small
+            total += [chance * at_least[least]] if least <= most else []
+        return min(1.0, math.fsum(total))
 
     def honest_efficacy(self, *, gap_max: float) -> float:
         """What E this heal would score on average if its gains were spread as a random split would. The truth gap keeps noise that favours
@@ -64,10 +68,17 @@ class Split:
         n_visible = self.failing.n + self.passing.n - n_held_out
         if not n_held_out or not n_visible:
             raise ValueError("a split has cases on both sides")
-        total = []
+        total, broken = [], self.passing.chances()
         for fixed, a in self.failing.chances():
-            for broke, b in self.passing.chances():
+            for broke, b in broken:
                 visible = (self.failing.changed - fixed - self.passing.changed + broke) / n_visible
                 gap = max(0.0, visible - (fixed - broke) / n_held_out)
                 total.append(a * b * (1 - min(gap / gap_max, 1)))
         return math.fsum(total)
+
+
+@lru_cache(maxsize=10_000)  # the heals of a window share exams, and few numbers of cases change at once
+def _chances(n: int, n_held_out: int, changed: int) -> tuple[tuple[int, float], ...]:
+    ways, n_visible = math.comb(n, changed), n - n_held_out
+    held_out = range(max(0, changed - n_visible), min(changed, n_held_out) + 1)
+    return tuple((k, math.comb(n_held_out, k) * math.comb(n_visible, changed - k) / ways) for k in held_out)

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, case_table, choice, memory, tables
+from pages.parts import address, case_table, choice, memory, sureness, tables
 from pages.parts.case_table import open_case
 from pages.parts.figures import aftermath as figures
 from pages.parts.figures.style import NO_BAR
@@ -56,6 +56,7 @@ def score(view: View) -> None:
     found = view.ask(cases.taken_apart)
     if found.arithmetic:
         st.header("The score as a sum", anchor=False)
+        sureness.show(view, "A")
         st.code(escape.visible("\n".join(found.arithmetic)), language=None, wrap_lines=True)
         st.text(escape.visible("\n".join(found.sentences)))
 
@@ -199,6 +200,7 @@ def _ranked(view: View, found: HealList) -> None:
         vars(heal)
         | {
             "score": heal.a_heal,
+            "may_break": heal.may_break,
             "safety": f"broke {heal.n_safety:,}" if heal.n_safety else "",
             "run": "sample" if heal.is_sample else "whole surface",
             "hidden": "hidden" if heal.is_silent else "",
@@ -210,6 +212,9 @@ def _ranked(view: View, found: HealList) -> None:
         "score": st.column_config.NumberColumn("A of the heal", format="%.2f"),
         "safety": "Safety cases",
         "n_regressed": "Broke",
+        "may_break": st.column_config.TextColumn(
+            "Breaks (95 %)", help="The share of cases that it breaks, judging by those that were run."
+        ),
         "n_fixed": "Fixed",
         **({"hidden": "In the total"} if any(heal.is_silent for heal in listed) else {}),
         "n_cases": "Cases run",

@@ -15,9 +15,9 @@ from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
 from pages.parts.memory import Past
 from seam_core import costs, escape, summary
-from seam_core.doubt import range_text, sentence, tag
+from seam_core.doubt import range_cell, range_text, sentence, tag
 from seam_core.report import AXES, Audit, thresholds
-from seam_core.views import cases
+from seam_core.views import cases, honest
 from seam_core.window import Window
 from seam_core.words import AXIS_NAMES, capital, count
 
@@ -47,7 +47,11 @@ def _number_of(view: View, axis: str, before: Past | None) -> None:
         st.metric(f"{axis} {AXIS_NAMES[axis]}", strip.struck(view, axis), width="content", **_change(view, axis, before))
         for state in strip.states(view, axis):
             st.badge(state, color="red" if summary.alarms(view.audit, axis) or axis in view.audit.withheld else "gray")
-    st.caption(escape.plain(sentence(view.audit.doubt[axis], thresholds(view.audit.settings)[axis])))
+    line = thresholds(view.audit.settings)[axis]
+    st.caption(escape.plain(sentence(view.audit.doubt[axis], line, early=strip.is_early(view, axis))))
+    floor = view.ask(honest.honest_efficacy) if axis == "E" else None
+    if floor and floor.efficacy is not None:
+        st.caption(escape.plain(floor.sentence(line)))
     covered = view.ask(summary.coverage).get(axis)
     if covered:
         st.caption(escape.plain(covered))
@@ -122,7 +126,7 @@ def numbers(past: list[Past]) -> list[dict[str, str | int]]:
 
 def _cells(one: Past, axis: str) -> dict[str, str]:
     name = f"{axis} {AXIS_NAMES[axis]}"
-    return {name: _number(one.scores[axis]), f"{axis} 95 % range": range_text(one.doubt[axis]) or "none"}
+    return {name: _number(one.scores[axis]), f"{axis} 95 % range": range_cell(one.doubt[axis])}
 
 
 def _number(value: float | None) -> str:

@@ -53,6 +53,9 @@ def _scores(found: Dossier) -> None:
         st.plotly_chart(memory.draw(pairs.before_after, scores), key=f"scores {found.heal_id}", config=NO_BAR, alt=pairs.alt_text(scores))
     if scores.said not in found.sentences:
         st.text(escape.visible(f"{capital(scores.said)}."))
+    for said in (*scores.sure, scores.exam):
+        if said:
+            st.caption(escape.plain(f"{capital(said.removesuffix('.'))}."))
     if found.own_score is not None:
         st.caption(f"The loop's own score for this cycle: {found.own_score:.2f}.")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, tables
+from pages.parts import address, sureness, tables
 from pages.parts.frame import View
 from seam_core import escape
+from seam_core.doubt import interval_text, range_text
 from seam_core.summary import score_text
-from seam_core.views import efficacy
+from seam_core.views import efficacy, honest, slices
 from seam_core.views.resolution import find_resolution
 from seam_core.words import count, listed
 
@@ -16,13 +17,19 @@ from seam_core.words import count, listed
 def score(view: View) -> None:
     """E per heal and by loop, side by side, each as a sum that a reader can redo, and why they differ."""
     apart, settings = view.ask(efficacy.take_apart), view.audit.settings
+    floor = view.ask(honest.honest_efficacy)
+    if apart.heals.mean is not None:
+        sureness.show(view, "E", honest=floor.efficacy)
+        st.caption(escape.plain(floor.sentence(settings.alert_e)))
     line = f"1 − min(gap ÷ {settings.gap_max:g}, 1), where gap = visible gain − held-out gain, and 0 when that is negative"
     st.text(f"E of one heal, or of one loop from its first scores to its last, is {line}. E is their mean.")
     sides = (("Per heal: the score E", "heals", apart.heals), ("By loop: beside it, never instead", "loops", apart.loops))
     for column, (title, noun, one) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             value = "not scored" if one.mean is None else score_text(one.mean, line=settings.alert_e)
-            st.markdown(f"**{title}** {value}")
+            value = f"~~{value}~~" if "E" in view.audit.withheld and one.mean is not None else value
+            told = interval_text(apart.loops_range) if noun == "loops" else range_text(view.audit.doubt["E"])
+            st.markdown(f"**{title}** {value}{f' (95 % range {told})' if told and one.mean is not None else ''}")
             if one.mean is not None:
                 st.code(efficacy.formula(one, settings), language=None, wrap_lines=True)
                 rows = efficacy.bands(one, settings)
@@ -33,6 +40,8 @@ def score(view: View) -> None:
                 st.dataframe(shown, hide_index=True, height="content", column_config=number, alt=alt)
     for reason in apart.why:
         st.text(f"• {reason}")
+    for sentence in slices.sentences(view.ask(slices.by_slice)):
+        st.text(f"• {sentence}")
     exam = view.ask(find_resolution)
     worth = f" That is up to {min(exam.case / settings.gap_max, 1):.2g} of a heal's E." if exam.case else ""
     st.caption(escape.plain(exam.sentence + worth))

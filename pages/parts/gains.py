@@ -14,14 +14,22 @@ from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
 from seam_core import escape
 from seam_core.report import Audit
-from seam_core.views import gain, gains
+from seam_core.views import gain, gains, gap_doubt
 from seam_core.views.filters import Filters
 from seam_core.views.gains import Each, Item
 from seam_core.views.resolution import find_resolution, points_said
-from seam_core.words import count, cut
+from seam_core.words import capital, count, cut
 
 PAGES: dict[Each, str] = {"heal": "review/heals.py", "loop": "review/loop.py"}
 POINTS = "gains and gap in points"
+NARROW = "From the cases that changed where their runs are logged; else as if every case that changed had gone the same way."
+WIDE = "The same where runs are logged; else as if the runs before and after had nothing in common."
+UNKNOWN = "Empty where how many held-out cases there are, or of what span a pair is, cannot be told."
+WHISKERS = (
+    "Whiskers are the 95 % range of a gap: by the cases that changed where their runs are logged, else the narrowest that the scores allow."
+)
+P_VALUE = "Exact split test: how often a random split of the cases would give the held-out ones so little of the gain, or less."
+Q_VALUE = "The share of false findings if this heal and all of smaller p are believed: with many heals, some p are small by chance."
 WORDS: dict[Each, str] = {"heal": "per heal", "loop": "per loop"}
 
 
@@ -34,7 +42,7 @@ def missing(view: View, each: Each, chosen: str | None) -> None:
 
 def over_time(view: View, each: Each, chosen: str | None) -> None:
     """The truth-gap trend: each item's two gains with the gap between them, or the means of equal spans of time."""
-    found = view.ask(gains.series, each, view.filters)
+    found = view.ask(gap_doubt.series, each, view.filters)
     if not found.n:
         st.text("Nothing to draw: no item of this window has all four scores." if not view.filters else "Nothing passes the filters.")
         return
@@ -46,7 +54,8 @@ def over_time(view: View, each: Each, chosen: str | None) -> None:
     said = (
         f"{what}, one mark each" if found.span is None else f"{what}: too many to tell apart, so each mark is the mean of one {found.span}"
     )
-    st.caption(f"{said}.{_filtered(view)}{_whole_loop_note(each, found.moments)}")
+    whiskers = f" {WHISKERS}" if any(moment.low is not None for moment in found.moments) else ""
+    st.caption(f"{said}.{whiskers}{_filtered(view)}{_whole_loop_note(each, found.moments)}")
     with st.expander("The numbers behind this chart"):
         rows = [
             {
@@ -87,10 +96,11 @@ def compared(view: View, each: Each, chosen: str | None) -> None:
 
 def worst(view: View, each: Each) -> None:
     """Rows per heal or per loop, worst first; a click opens the thing."""
-    found = view.ask(gains.rows, each, view.filters)
+    found = view.ask(gap_doubt.rows, each, view.filters)
     more = f"the {len(found.items):,} worst of {found.n:,}, a shorter window shows the rest" if found.n > len(found.items) else ""
     note = " · ".join([POINTS, *([more] if more else [])])
-    columns = ("id", "time", "heals", "visible", "held_out", "gap", "e", "loop", "cycle", "measured")
+    tested = ("p", "q") if found.table and "p" in found.table[0] else ()
+    columns = ("id", "time", "heals", "visible", "held_out", "gap", "narrow", "wide", *tested, "e", "loop", "cycle", "measured")
     kept = [name for name in columns if name not in (("heals",) if each == "heal" else ("loop", "cycle", "measured"))]
     tables.show(
         found.table,
@@ -119,7 +129,7 @@ def empty(view: View) -> None:
 
 def _time_figure(audit: Audit, each: Each, filters: Filters, chosen: str | None) -> go.Figure:
     item = gain.choose(audit, each, chosen).item if chosen else None
-    found, exam = gains.series(audit, each, filters), find_resolution(audit)
+    found, exam = gap_doubt.series(audit, each, filters), find_resolution(audit)
     return figures.gains_over_time(found, exam, gap_max=audit.settings.gap_max, each=each, at=item.ts if item else None)
 
 
@@ -160,17 +170,19 @@ def _chosen(view: View, each: Each, item: Item, grid: float) -> None:
     )
     st.caption(where)
     pairs = (
-        ("visible", item.visible_before, item.visible_after, exam.visible(item.visible_gain)),
-        ("held-out", item.holdout_before, item.holdout_after, exam.held_out(item.holdout_gain)),
+        ("visible", f"{item.visible_before:.2f}", f"{item.visible_after:.2f}", exam.visible(item.visible_gain)),
+        ("held-out", exam.score(item.holdout_before), exam.score(item.holdout_after), exam.held_out(item.holdout_gain)),
     )
     table = {
         "Score": [name for name, *_ in pairs],
-        "Before": [f"{before:.2f}" for _, before, _, _ in pairs],
-        "After": [f"{after:.2f}" for _, _, after, _ in pairs],
+        "Before": [before for _, before, _, _ in pairs],
+        "After": [after for _, _, after, _ in pairs],
         "Gain (points)": [points_said(gain) for *_, gain in pairs],
     }
     st.dataframe(table, hide_index=True, alt="Scores before and after")
     st.text(escape.visible(view.ask(gain.tell, each, item)))
+    for said in view.ask(gap_doubt.item_sentences, each, item.id):
+        st.caption(escape.plain(f"{capital(said)}."))
     address.link(PAGES[each], f"Open {each}", **{each: item.id})
     same = view.ask(gains.same_place, each, item.id, grid, view.filters)
     if same:
@@ -192,6 +204,10 @@ def _columns(*names: str) -> dict[str, Any]:
         "visible": "Visible gain",
         "held_out": "Held-out gain",
         "gap": "Gap",
+        "narrow": st.column_config.TextColumn("95 % range, at least", help=f"{NARROW} {UNKNOWN}"),
+        "wide": st.column_config.TextColumn("95 % range, at most", help=f"{WIDE} {UNKNOWN}"),
+        "p": number("p", format="%.3f", help=P_VALUE),
+        "q": number("q", format="%.3f", help=Q_VALUE),
         "e": number("E", format="%.2f"),
         "measured": "Held-out is of",
         "tokens": number("Tokens", format="localized"),

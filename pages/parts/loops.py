@@ -9,7 +9,7 @@ from pages.parts.figures import loop as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
 from seam_core import escape
-from seam_core.views import loop_texts, loop_words, loops
+from seam_core.views import gap_doubt, loop_texts, loop_words, loops
 from seam_core.views.loop import Story
 from seam_core.views.loop_texts import Pair
 from seam_core.words import capital, count, cut
@@ -181,11 +181,15 @@ def terms(told: Story) -> None:
 
 
 def cost(told: Story) -> None:
-    """What the loop cost, and its efficacy as one item."""
+    """What the loop cost."""
     for sentence in loop_words.cost_sentences(told):
         st.text(sentence)
-    if told.gain.e_loop is not None:
-        st.text(f"Efficacy of the loop as one item, from its first scores to its last: {told.gain.e_loop:.2f}.")
+
+
+def gap(view: View, told: Story) -> None:
+    """The loop's efficacy as one item, and how sure that is."""
+    for sentence in view.ask(gap_doubt.loop_sentences, told.loop_id, told.gain, until=told.last_ts):
+        st.text(escape.visible(sentence))
 
 
 def same_failure(told: Story) -> None:

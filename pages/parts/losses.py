@@ -7,23 +7,30 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import memory, tables
+from pages.parts import memory, sureness, tables
 from pages.parts.figures import losses as figures
 from pages.parts.figures.style import NO_BAR
+from pages.parts.frame import View
+from seam_core.report import thresholds
 from seam_core.views.losses import TENTH, Sum, loss_rows
 
 
-def show(found: Sum, *, name: str, line: float, why: str) -> None:
-    """The working, and below it what was lost to which cause as numbers and bars. `why` explains the sum in a sentence."""
+def show(view: View, found: Sum, *, axis: str, why: str) -> None:
+    """The working, how sure it is, and below it what was lost to which cause as numbers and bars. `why` explains the sum in a sentence."""
     if found.lines:
         st.code("\n".join(found.lines), language=None, wrap_lines=True)
     st.caption(why)
+    sureness.tell(view, axis)
     if not found.losses:
         return
     left, right = st.columns(2, gap="medium")
     with right:
-        alt = f"Points of {name} lost to each cause; the table beside it has the numbers"
-        st.plotly_chart(memory.draw(figures.stairs, found, name=name, line=line), key=f"losses {name}", config=NO_BAR, alt=alt)
+        alt = f"Points of {axis} lost to each cause; the table beside it has the numbers"
+        low, high = sureness.span_of(view, axis)
+        figure = memory.draw(figures.stairs, found, name=axis, line=thresholds(view.audit.settings)[axis], low=low, high=high)
+        st.plotly_chart(figure, key=f"losses {axis}", config=NO_BAR, alt=alt)
+        if low is not None:
+            st.caption(f"Whisker: the 95 % range of {axis}.")
     with left:
         rows = loss_rows(found)
         points = st.column_config.NumberColumn("Points", format="%.1f")
@@ -34,7 +41,7 @@ def show(found: Sum, *, name: str, line: float, why: str) -> None:
             hide_index=True,
             height="content",
             column_config=columns,
-            alt=f"Points that each cause took from {name}",
+            alt=f"Points that each cause took from {axis}",
         )
         st.caption(f"Together {100 * sum(loss.share for loss in found.losses):.1f} points of 100. {found.note}")
 

@@ -12,7 +12,6 @@ from pages.parts.figures import signal as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
 from seam_core import escape
-from seam_core.report import thresholds
 from seam_core.views import signal, signal_duplicates, signal_timeline
 from seam_core.views.signal_reviews import Compared
 from seam_core.words import count, cut
@@ -32,7 +31,7 @@ def score(view: View, verdicts: Compared) -> None:
         why += "another loop heals it again."
     if view.audit.signal.score is None:
         why = f"S needs at least one heal that says whether its failure was real. {why}"
-    losses.show(view.ask(signal.take_apart), name="S", line=thresholds(view.audit.settings)["S"], why=why)
+    losses.show(view, view.ask(signal.take_apart), axis="S", why=" ".join([why, view.ask(signal.rates_sentence)]).strip())
     if verdicts.sentences:
         st.text(verdicts.sentences[0])
 

@@ -9,7 +9,7 @@ from pages.parts.frame import View
 from seam_core import escape, summary
 from seam_core.doubt import in_short
 from seam_core.report import AXES, thresholds
-from seam_core.views import integrity
+from seam_core.views import baseline_in_force, integrity
 from seam_core.words import AXIS_NAMES, count, named
 
 PAGES = {"S": "axes/signal.py", "E": "axes/efficacy.py", "A": "axes/aftermath.py", "M": "axes/monotonicity.py"}
@@ -49,6 +49,9 @@ def banners(view: View) -> None:
     if audit.aftermath.drift.due:
         st.error(escape.plain(f"RECERTIFY is due: {view.ask(summary.drift_sentence)} A person has to review it."))
         address.link("decide/recertify.py", "Review it and certify, or roll back")
+    if proposed := baseline_in_force.waiting(view.opened.store.ledger):
+        st.info(escape.plain(proposed))
+        address.link("decide/recertify.py", "Approve it, or veto it")
     if audit.counts["blocked"]:
         heals = list(dict.fromkeys(row["heal_id"] for row in view.rows("blocked_rows")))
         what = f"The boundary gate stopped {count(len(heals), 'heal')}: {named(heals)}."
@@ -86,7 +89,12 @@ def state(view: View, axis: str) -> str:
 
 def _settled(view: View, axis: str) -> str:
     """The range and what it settles; nothing for an axis that is not scored."""
-    return in_short(view.audit.doubt[axis])
+    return in_short(view.audit.doubt[axis], early=is_early(view, axis))
+
+
+def is_early(view: View, axis: str) -> bool:
+    """Whether the score can only fall from here: no healed failure has had its days to come back."""
+    return axis == "S" and summary.is_early(view.audit)
 
 
 def states(view: View, axis: str) -> list[str]:
@@ -96,5 +104,5 @@ def states(view: View, axis: str) -> list[str]:
 
 
 def _alarms(view: View, axis: str) -> list[str]:
-    calm = "early: ok so far" if axis == "S" and summary.is_early(view.audit) else "ok"
+    calm = "early: ok so far" if is_early(view, axis) else "ok"
     return summary.alarms(view.audit, axis) or [f"{calm} (line {thresholds(view.audit.settings)[axis]:.2f})"]

@@ -13,7 +13,7 @@ from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
 from seam_core import escape
 from seam_core.axes.monotonicity import CAP_COST, DIP_COST, REVISIT_COST
-from seam_core.report import thresholds
+from seam_core.doubt import interval_text
 from seam_core.views import wander
 from seam_core.views.wander import Curve, Sheet
 from seam_core.words import count, cut
@@ -36,7 +36,7 @@ def score(view: View) -> None:
         f"{settings.depth_cap:,} cycles on, never below 0. M is the mean over the loops. A return is idle when nothing had changed "
         "since the cycle before."
     )
-    losses.show(view.ask(wander.take_apart), name="M", line=thresholds(settings)["M"], why=why)
+    losses.show(view, view.ask(wander.take_apart), axis="M", why=why)
 
 
 def choose_shown() -> str:
@@ -115,6 +115,7 @@ def bases(view: View) -> None:
             "Judged by": [one.words for one in found],
             "Loops": [one.n_loops for one in found],
             "Mean M": [f"{one.mean:.2f}" for one in found],
+            "95 % range": [interval_text(one.interval) or "too few loops" for one in found],
         }
         numbers = {"Loops": st.column_config.NumberColumn(format="localized")}
         st.dataframe(shown, hide_index=True, height="content", alt="Loops by the score that judged them", column_config=numbers)

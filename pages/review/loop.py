@@ -30,6 +30,8 @@ first, second = st.columns(2, gap="medium")
 with first:
     st.header("What M is made of", anchor=False)
     loops.terms(told)
+    st.header("Did it get better?", anchor=False)
+    loops.gap(view, told)
     st.header("What it cost", anchor=False)
     loops.cost(told)
 with second:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+from seam_core.baseline.approvals import KINDS, open_proposal
 from seam_core.baseline.copies import Copy, copy_state
 from seam_core.baseline.versions import Decided, Version
+from seam_core.ledger import Ledger, LedgerError
 from seam_core.ledger.actors import SignedIn
 from seam_core.ledger.kinds import Certification, Proposal, Rollback, Veto
 from seam_core.ledger.rows import Row
 from seam_core.report import Audit
-from seam_core.words import count, cut, percent
+from seam_core.words import capital, count, cut, percent
 
 SINCE = """
 select (select count(*) from heals
@@ -62,6 +64,15 @@ def in_force(audit: Audit, today: date) -> InForce:
 def decided_on(audit: Audit, run_id: str) -> Decided | None:
     """The newest decision that was made on one run."""
     return next((one for one in reversed(audit.scope.store.versions.decisions) if one.run_id == run_id), None)
+
+
+def waiting(ledger: Ledger | None) -> str:
+    """What waits for another person's approval, as a sentence; empty where nothing does, or where the ledger cannot be read."""
+    try:
+        row = ledger.ask(lambda history: open_proposal(history.newest_first(*KINDS))) if ledger else None
+        return f"{capital(what(row))} by {who(row)} at {when(row.ts)}: it waits for another reviewer." if row else ""
+    except LedgerError:
+        return ""  # the page that decides says what is wrong with it
 
 
 def what(row: Row) -> str:

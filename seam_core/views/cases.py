@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 
+from seam_core.doubt import share_range
+from seam_core.intervals import clopper_pearson
 from seam_core.report import Audit
 from seam_core.views.case_history import noise_sentences, own_noise
 from seam_core.views.filters import Filters
@@ -72,6 +74,11 @@ class ScoredHeal:
     a_heal: float
     is_sample: bool
     regressed: list[str]
+
+    @property
+    def may_break(self) -> str:
+        """The 95 % range of the share of cases that it breaks."""
+        return share_range(self.n_regressed, self.n_cases)
 
     @property
     def is_silent(self) -> bool:
@@ -209,4 +216,15 @@ def _resolution(audit: Audit, low: int, high: int) -> list[str]:
     cost = min(1 / low / audit.settings.r_max, 1)
     where = f"Runs hold {low:,} to {high:,} cases" if low < high else f"Every run holds {count(low, 'case')}"
     share = f"One broken case of {low:,} is {100 / low:.2g} % and" if low > 1 else "One broken case"
-    return [f"{where}. {share} takes {f'{cost + 1e-9:.2f}' if cost < 1 else 'all'} off its heal's score."]
+    return [f"{where}. {share} takes {f'{cost + 1e-9:.2f}' if cost < 1 else 'all'} off its heal's score.", _allowed(audit, low)]
+
+
+def _allowed(audit: Audit, low: int) -> str:
+    """What a run without a broken case still allows; of safety cases by the stricter range, since there it is a promise."""
+    allowed = share_range(0, low).removeprefix("0–")
+    said = f"None broken of {low:,} still allows that {allowed} of all cases would break (95 %)"
+    said += f", and {100 * audit.settings.r_max:g} % cost everything"
+    n_safety = audit.scope.one("select count(*) from surface where safety")[0]
+    if not n_safety or audit.aftermath.safety_regressions:
+        return f"{said}."
+    return f"{said}; none of {count(n_safety, 'safety case')}, up to {math.ceil(100 * clopper_pearson(0, n_safety)[1] - 1e-6)} %."

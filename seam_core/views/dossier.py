@@ -33,6 +33,8 @@ class Scores:
     said: str
     whole_loop: bool  # the held-out pair was measured over the loop
     splits: bool  # … and the visible pair was not: two spans that cannot be compared
+    sure: tuple[str, ...] = ()  # how sure the gap is
+    exam: str = ""  # how fine the held-out exam is
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from seam_core import costs
 from seam_core.inputs import FOUR_SCORES
+from seam_core.intervals import Interval, clustered
 from seam_core.report import Audit
 from seam_core.settings import Settings
 from seam_core.summary import score_text
@@ -76,6 +77,7 @@ class Apart:
     loops: Sum
     loops_mean: float | None
     why: tuple[str, ...]
+    loops_range: Interval | None = None  # of E by loop
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ def take_apart(audit: Audit) -> Apart:
         why.append(
             f"{count(n_earlier, 'loop')} began before the window; by loop {_it_is(n_earlier)} measured from {_its_own(n_earlier)} start."
         )
-    return Apart(audit.settings.gap_max, heals, loops, once, tuple(why))
+    (values,) = audit.scope.columns("efficacy_loops", "e_loop")
+    return Apart(audit.settings.gap_max, heals, loops, once, tuple(why), clustered([(value, 1) for value in sorted(values)]))
 
 
 def left_out(audit: Audit) -> tuple[LeftOut, ...]:

@@ -5,15 +5,17 @@ The heal may lie outside the window shown: then what only the window's scoring t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from seam_core.findings import gap_sentence, split_gap_sentence
 from seam_core.report import Audit
 from seam_core.scope import Scope
-from seam_core.views import queue, record
+from seam_core.views import gap_doubt, queue, record
 from seam_core.views.dossier import Case, Changed, Dossier, Pair, Revisit, Scores, Stopped, Surface
 from seam_core.views.earlier import earlier_text
 from seam_core.views.issue_text import LEVELS, NoSuchHealError
+from seam_core.views.resolution import find_resolution
 from seam_core.words import alike, count, cut, listed, signed, times
 from seam_core.words import points as whole_points
 
@@ -104,7 +106,7 @@ def _dossier(audit: Audit, heal_id: str) -> Dossier:
         axis=listed_row.axis if listed_row else None,
         sentences=listed_row.sentences if listed_row else (),
         stopped=tuple(Stopped(*values) for values in scope.query(STOPPED, heal_id=heal_id)),
-        scores=_scores(scope, loop_id, scores, measured=scope_said),
+        scores=_sure(audit, heal_id, _scores(scope, loop_id, scores, measured=scope_said), until=ts),
         own_score=own,
         changed=_changed(scope, (heal_id, ts, target), has_text=has_text, row=row),
         surface=surface,
@@ -143,6 +145,17 @@ def _scores(scope: Scope, loop_id: str, four: list[float | None], *, measured: s
     unit = "point" if abs(real) == 1 else "points"
     said = said or f"visible {seen}{own}, held-out {signed(real)}{whole} {unit}: no gap of a whole point"
     return Scores(visible, held_out, max(0.0, visible.gain - held_out.gain), said, whole_loop, splits)
+
+
+def _sure(audit: Audit, heal_id: str, scores: Scores, *, until: datetime) -> Scores:
+    """The same with how sure the gap is, where there is one, and how fine the exam."""
+    exam = find_resolution(audit).sentence if scores.held_out.after is not None or scores.held_out.before is not None else ""
+    four = (scores.visible.before, scores.visible.after, scores.held_out.before, scores.held_out.after)
+    if scores.gap is None or None in four:
+        return replace(scores, exam=exam)
+    pairs = {"visible": (four[0] or 0.0, four[1] or 0.0), "held_out": (four[2] or 0.0, four[3] or 0.0)}
+    found = gap_doubt.gap_doubt(audit, "heal", heal_id, **pairs, until=until, is_split=scores.splits)
+    return replace(scores, exam=exam, sure=tuple(gap_doubt.sentences(found)))
 
 
 def _is(names: list[str]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from seam_core.integrity import Finding
 from seam_core.integrity.rules import RULES
+from seam_core.records import CERTIFIED_FILE, LOGS
 from seam_core.report import Audit
 from seam_core.words import AXIS_NAMES, count, listed
 
@@ -18,13 +20,36 @@ UNCATCHABLE = (
 )
 
 
+Kind = Literal["heal", "loop", "signature", "case", "run", "file", "axis"]
+NAMING = ("heals", "loops", "earlier", "example", "case", "run")  # evidence that names records
+OPENED_MAX = 6  # records that one finding opens
+
+# What a name in a finding is a name of; the first that fits.
+KINDS = """
+with names as (select unnest($names::varchar[]) as name)
+select name, case when name in (select heal_id from heals semi join names on heal_id = name) then 'heal'
+                  when name in (select loop_id from heals semi join names on loop_id = name) then 'loop'
+                  when name in (select failure_signature from heals semi join names on failure_signature = name) then 'signature'
+                  {optional} end as kind
+from names
+"""
+
+
+@dataclass(frozen=True)
+class Opens:
+    """One record that proves a finding: what it is, and its name."""
+
+    kind: Kind
+    name: str
+
+
 @dataclass(frozen=True)
 class Shown:
-    """One finding, with what it is about where that can be opened."""
+    """One finding, with the records that prove it: at least one, if only the page of an axis that it is about."""
 
     finding: Finding
     axes: str
-    opens: Literal["heal", "loop"] | None
+    opens: tuple[Opens, ...]
     evidence: tuple[tuple[str, str], ...]
 
 
@@ -42,19 +67,13 @@ class Overview:
 def overview(audit: Audit) -> Overview:
     """What there is to say of the integrity of this window's records."""
     found = audit.integrity
-    names = [one.where for one in found.findings]
-    heals = {
-        name for (name,) in audit.scope.query("select heal_id from heals where heal_id in (select unnest($names::varchar[]))", names=names)
-    }
-    loops = {
-        name for (name,) in audit.scope.query("select loop_id from heals where loop_id in (select unnest($names::varchar[]))", names=names)
-    }
+    kinds = _kinds(audit, sorted({name for one in found.findings for name in _names(one)}))
     more = {rule: n - sum(one.rule_id == rule for one in found.findings) for rule, n in found.found.items()}
     unlisted = listed([f"{n:,} more of {rule}" for rule, n in more.items() if n > 0])
     rules = {rule.id: rule.looks_for for rule in RULES}
     return Overview(
         f"{found.sentence}.",
-        tuple(_shown(one, heals, loops) for one in found.findings),
+        tuple(_shown(one, kinds) for one in found.findings),
         f"Not listed: {unlisted}." if unlisted else "",
         tuple({"rule": rule, "looks_for": rules[rule], "why": why} for rule, why in found.not_checkable.items()),
         tuple({"rule": rule, "looks_for": rules[rule]} for rule in found.clean),
@@ -77,12 +96,33 @@ def notice(audit: Audit) -> str:
     return f"Integrity: {', '.join(parts)}" if parts else ""
 
 
-def _shown(one: Finding, heals: set[str], loops: set[str]) -> Shown:
+def _kinds(audit: Audit, names: list[str]) -> dict[str, Kind]:
+    """Name → what it is a name of, for those that are the name of anything."""
+    optional = {"holdout": ("id", "case"), "runs": ("run_id", "run")}
+    there = [
+        f"when name in (select {key} from {table} semi join names on {key} = name) then '{kind}'"
+        for table, (key, kind) in optional.items()
+        if audit.scope.store.has(table)
+    ]
+    files = {log.file for log in LOGS} | {CERTIFIED_FILE}
+    found = audit.scope.query(KINDS.format(optional=" ".join(there)), names=names)
+    return {name: kind or "file" for name, kind in found if kind or name in files}
+
+
+def _names(one: Finding) -> list[str]:
+    """Names of records in a finding: what it is about, and what its evidence names."""
+    named = [value for key, value in one.evidence.items() if key in NAMING]
+    listed_names = [name for value in named for name in (value if isinstance(value, (list, tuple)) else [value])]
+    return list(dict.fromkeys([one.where, *(name for name in listed_names if isinstance(name, str))]))
+
+
+def _shown(one: Finding, kinds: Mapping[str, Kind]) -> Shown:
     axes = listed([AXIS_NAMES[axis] for axis in one.axis]) or "no axis"
+    opens = [Opens(kinds[name], name) for name in _names(one) if name in kinds][:OPENED_MAX]
     return Shown(
         one,
         "every axis" if len(one.axis) == len(AXIS_NAMES) else axes,
-        "heal" if one.where in heals else "loop" if one.where in loops else None,
+        tuple(opens or [Opens("axis", axis) for axis in one.axis]),
         tuple((name.replace("_", " "), _text(value)) for name, value in one.evidence.items() if name not in ("what", "shown", "again")),
     )
 

@@ -20,19 +20,30 @@ FINE = 0.01  # a case smaller than a point shows one decimal
 
 SEEN = """
 select distinct round(score, 6) as score
-from (select unnest([holdout_before, holdout_after]) as score from window_heals)
+from (select unnest([{before}, {after}]) as score from window_heals)
 where score is not null
 """
-STEPS = f"select count(*), min(step) from (select score - lag(score) over (order by score) as step from ({SEEN}))"
-OFF = f"select max(abs(score * $n - round(score * $n)) / $n) from ({SEEN})"
+HELD_OUT = SEEN.format(before="holdout_before", after="holdout_after")
+STEPS = f"select count(*), min(step) from (select score - lag(score) over (order by score) as step from ({HELD_OUT}))"
+OFF = "select max(abs(score * $n - round(score * $n)) / $n) from ({seen})"
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """`case`: what one held-out case is worth, as a share of the score; None when nothing tells. `sentence` says so in points."""
+    """`case`: what one held-out case is worth, as a share of the score; None when nothing tells. `sentence` says so in points.
+
+    `n_cases`: how many there are; None where too few different scores were seen, or a step may as well come from rounding.
+    """
 
     case: float | None
     sentence: str
+    n_cases: int | None = None
+
+    def score(self, value: float) -> str:
+        """A held-out score with the cases that it stands for, so that nobody reads more into its decimals: 0.73 (11 of 15)."""
+        if not self.n_cases or abs(value * self.n_cases - round(value * self.n_cases)) / self.n_cases > LOGGED:
+            return f"{value:.2f}"
+        return f"{value:.2f} ({round(value * self.n_cases):,} of {self.n_cases:,})"
 
     def visible(self, gain: float) -> float:
         """A visible gain in points. How many cases the loop's own metric has, nobody logs."""
@@ -58,13 +69,25 @@ def find_resolution(audit: Audit) -> Resolution:
     listed = scope.one("select count(*) from holdout")[0] if scope.store.has("holdout") else 0
     seen = _cases_seen(audit, step)
     if not n_scores:
-        return Resolution(1 / listed if listed else None, f"{_worth(listed)}." if listed else "No held-out score is logged.")
+        said = f"{_worth(listed)}." if listed else "No held-out score is logged."
+        return Resolution(1 / listed if listed else None, said, listed or None)
     if not listed or not _fits(audit, listed):
-        return _from_scores(step, seen, listed)
+        return _from_scores(step, seen, listed, is_sure=n_scores >= SCORES_MIN and seen not in ROUND)
     if seen and n_scores >= SCORES_MIN and 2 * seen <= listed:
         told = f"Held-out scores move in steps of {_size(1 / seen)}, as on {count(seen, 'case')}, though holdout.jsonl lists {listed:,}."
-        return Resolution(1 / seen, told)
-    return Resolution(1 / listed, f"{_worth(listed)}.")
+        return Resolution(1 / seen, told, seen)
+    return Resolution(1 / listed, f"{_worth(listed)}.", listed)
+
+
+def practice_cases(audit: Audit) -> int | None:
+    """How many cases the visible score is of: those of ``practice.jsonl`` where every score is a whole number of them; else None."""
+    scope = audit.scope
+    n = scope.one("select count(*) from practice")[0] if scope.store.has("practice") else 0
+    if not n:
+        return None
+    seen = SEEN.format(before="visible_before", after="visible_after")
+    off = scope.one(OFF.format(seen=seen), n=n)[0]
+    return n if off is not None and off <= LOGGED else None
 
 
 def points_said(number: float) -> str:
@@ -73,7 +96,7 @@ def points_said(number: float) -> str:
     return text.replace("-", "−") if number else "0"
 
 
-def _from_scores(step: float | None, seen: int | None, listed: int) -> Resolution:
+def _from_scores(step: float | None, seen: int | None, listed: int, *, is_sure: bool) -> Resolution:
     """What the scores alone tell; a list of cases that they do not fall on is mentioned."""
     if seen:
         told = f"The smallest step between held-out scores is {_size(1 / seen)}"
@@ -84,7 +107,7 @@ def _from_scores(step: float | None, seen: int | None, listed: int) -> Resolutio
         told = "All held-out scores logged are equal, so how fine the exam is cannot be told"
     if listed:
         told += f"; the {count(listed, 'case')} of holdout.jsonl ({_size(1 / listed)} each) do not fit them"
-    return Resolution(1 / seen if seen else None, f"{told}.")
+    return Resolution(1 / seen if seen else None, f"{told}.", seen if is_sure else None)
 
 
 def _cases_seen(audit: Audit, step: float | None) -> int | None:
@@ -94,7 +117,7 @@ def _cases_seen(audit: Audit, step: float | None) -> int | None:
 
 
 def _fits(audit: Audit, n_cases: int) -> bool:
-    return bool(audit.scope.one(OFF, n=n_cases)[0] <= LOGGED)
+    return bool(audit.scope.one(OFF.format(seen=HELD_OUT), n=n_cases)[0] <= LOGGED)
 
 
 def _worth(n_cases: int) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 
 from seam_core import gates
 from seam_core.axes.signal import F1_WEIGHT, RECURRENCE_WEIGHT
+from seam_core.doubt import share_range
 from seam_core.report import Audit, thresholds
 from seam_core.summary import score_text
 from seam_core.views.filters import Filters
 from seam_core.views.losses import Loss, Sum, cost_in_points, number
-from seam_core.words import count, percent
+from seam_core.words import count, listed, percent
 
 HORIZONS = (7, 14, 30)  # days; the one in force is added
 ROWS_MAX = 5_000  # signatures in the table, the worst ones
@@ -162,7 +163,8 @@ class Back:
         if not self.n_followed:
             so_far = f"{early:,}" if early else "none"
             return f"No signature has {days_in_words(self.days)} behind its last heal yet; {so_far} of {self.n:,} came back so far."
-        share = f"{self.n_followed_back:,} came back ({percent(self.n_followed_back, self.n_followed)})"
+        share = f"{self.n_followed_back:,} came back ({percent(self.n_followed_back, self.n_followed)}"
+        share += f", 95 % range {share_range(self.n_followed_back, self.n_followed)})"
         told = f"Of {count(self.n_followed, 'signature')} with {days_in_words(self.days)} behind the last heal, {share}."
         more = f"{f'{early:,} of them' if early else 'none of them'} came back already"
         return f"{told} For {'the other one' if later == 1 else f'the other {later:,}'} that time is not over; {more}." if later else told
@@ -188,6 +190,16 @@ def take_apart(audit: Audit) -> Sum:
     shown = score_text(s.score, line=thresholds(audit.settings)["S"])
     lines.append(f"S = {F1_WEIGHT} · {number(quality)} + {RECURRENCE_WEIGHT} · (1 − {number(s.recurrence)}) = {shown}")
     return Sum(s.score, tuple(lines), _losses(audit, recurred))
+
+
+def rates_sentence(audit: Audit) -> str:
+    """The 95 % ranges of the shares that S is made of; empty where none of them is known."""
+    s = audit.signal
+    found = [("precision", s.tp, s.tp + s.fp)] if s.precision is not None else []
+    found += [("recall", s.tp, s.tp + s.fn)] if s.recall is not None and s.fn is not None else []
+    found += [("recurrence", _recurred(audit), s.n_signatures)] if s.recurrence is not None else []
+    ranges = listed([f"{name} {share_range(k, n)}" for name, k, n in found if n])
+    return f"95 % ranges of these shares: {ranges}." if ranges else ""
 
 
 def list_signatures(audit: Audit, filters: Filters, shown: str = "all") -> Rows:

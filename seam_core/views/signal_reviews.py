@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seam_core import reviews
+from seam_core.doubt import share_range
 from seam_core.report import Audit, thresholds
 from seam_core.reviews import Review
 from seam_core.summary import score_text
@@ -64,7 +65,8 @@ def _sentences(audit: Audit, latest: Mapping[str, Mapping[str, Review]], rows: l
     both, differ = counts["they differ"] + counts["they agree"], counts["they differ"]
     told = [f"People spoke about {count(len(rows), 'heal')} of this window."]
     if both:
-        told.append(f"Of {both:,} that also carry a label, {differ:,} {'differs' if differ == 1 else 'differ'} ({percent(differ, both)}).")
+        share = f"{percent(differ, both)}, 95 % range {share_range(differ, both)}"
+        told.append(f"Of {both:,} that also carry a label, {differ:,} {'differs' if differ == 1 else 'differ'} ({share}).")
     if counts["people differ"]:
         n = counts["people differ"]
         told.append(f"On {count(n, 'heal')} people differ among themselves; {'it counts' if n == 1 else 'they count'} as unlabelled.")

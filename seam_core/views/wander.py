@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seam_core.axes.monotonicity import CAP_COST, DIP_COST, REVISIT_COST
+from seam_core.intervals import Interval, clustered
 from seam_core.report import Audit, thresholds
 from seam_core.summary import score_text
 from seam_core.views.filters import Filters
@@ -75,7 +76,7 @@ told as (
 COUNT_BASES = (
     BASES
     + """
-select basis, held_out, count(*), fsum(m_loop) / count(*)
+select basis, held_out, count(*), fsum(m_loop) / count(*), list(m_loop order by m_loop)
 from told where basis is not null
 group by basis, held_out
 order by array_position(['score', 'holdout', 'visible'], basis), held_out
@@ -127,11 +128,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class Basis:
-    """How many loops are judged by which score, why by none better, and their mean M."""
+    """How many loops are judged by which score, why by none better, and their mean M with its range; None for fewer than three loops."""
 
     words: str
     n_loops: int
     mean: float
+    interval: Interval | None
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,10 @@ def take_apart(audit: Audit) -> Sum:
 def list_bases(audit: Audit) -> tuple[Basis, ...]:
     """Which score judged how many loops."""
     _keep_loops(audit)
-    return tuple(Basis(WORDS[basis, held_out], n, mean) for basis, held_out, n, mean in audit.scope.query(COUNT_BASES))
+    return tuple(
+        Basis(WORDS[basis, held_out], n, mean, clustered([(value, 1) for value in values]))
+        for basis, held_out, n, mean, values in audit.scope.query(COUNT_BASES)
+    )
 
 
 def list_left_out(audit: Audit, filters: Filters) -> Rows:

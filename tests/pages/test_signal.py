@@ -92,7 +92,7 @@ def test_verdicts_of_people_stand_beside_labels(desk, monkeypatch):
     app = opened(PAGE, desk, monkeypatch)
     assert not app.exception
     assert "S with people's verdicts on 1 heal: 0.86" in text(app)
-    assert "Of 1 that also carry a label, 1 differs (100 %)." in text(app)
+    assert "Of 1 that also carry a label, 1 differs (100 %, 95 % range 20–100 %)." in text(app)
     rows = next(frame for frame in tables(app) if "agree" in frame)
     assert (rows["label"][0], rows["people"][0], rows["who"][0]) == ("real", "not real", "*ana*")
     names = next(frame for frame in tables(app) if "verdict" in frame)

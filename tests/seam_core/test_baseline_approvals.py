@@ -6,6 +6,7 @@ import pytest
 
 from seam_core.baseline.faults import BaselineError, ConflictError
 from seam_core.ledger import Local, SignedIn
+from seam_core.views.baseline_in_force import waiting
 from tests.seam_core.baselines import add_runs, drift_of, opened_desk, outcomes, sent, world
 from tests.seam_core.ledgers import ANA
 from tests.seam_core.workspaces import run
@@ -52,6 +53,15 @@ def test_another_person_sees_the_reasons_and_approves_the_very_same_choices(fold
     assert {case: said.baseline[case] for case in ("c1", "c2", "c3")} == {"c1": "fail", "c2": "fail", "c3": "pass"}
     assert desk.pending() is None
     assert drift_of(folder) == (0.1, "n4", False)  # c3 keeps its old outcome: one of ten
+
+
+def test_what_waits_for_another_person_is_said_until_it_is_decided(desk):
+    assert waiting(None) == waiting(desk.ledger) == ""
+    seq = propose(desk)
+    assert waiting(desk.ledger).startswith("Version 2 proposed by ana")
+    assert waiting(desk.ledger).endswith(": it waits for another reviewer.")
+    desk.veto(seq, reason="c2 is a real fault", key="k2", actor=CAT)
+    assert waiting(desk.ledger) == ""
 
 
 def test_nobody_approves_what_they_proposed(desk):

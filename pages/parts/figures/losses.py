@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from pages.parts.figures.gauge import whisker
 from pages.parts.figures.style import BLUE, GREY, VERMILION, draw_threshold, lay_out
 from seam_core.views.losses import Sum
 
@@ -11,8 +12,8 @@ BAR = 34  # px a bar
 NARROW = 12  # points; a narrower bar has its number beside it
 
 
-def stairs(found: Sum, *, name: str, line: float) -> go.Figure:
-    """A bar for each cause, each beginning where the one above ended, and the score that is left at the bottom."""
+def stairs(found: Sum, *, name: str, line: float, low: float | None = None, high: float | None = None) -> go.Figure:
+    """A bar for each cause, each beginning where the one above ended, and the score that is left at the bottom, with its range."""
     figure = go.Figure()
     score = 100 * (found.score or 0)
     left, bars = 100.0, []
@@ -35,7 +36,14 @@ def stairs(found: Sum, *, name: str, line: float) -> go.Figure:
         hovertemplate="%{customdata}<extra></extra>",
         cliponaxis=False,
     )
+    across = whisker(score, None if low is None else 100 * low, None if high is None else 100 * high)
+    if across:  # an invisible mark at the end of the last bar: bars that share a trace would share the whisker
+        mark = {"mode": "markers", "marker": {"opacity": 0}, "hoverinfo": "skip", "cliponaxis": False}
+        figure.add_scatter(x=[score], y=[bars[-1][0]], error_x=across, **mark)
     for label, base, length, said, _ in bars:
+        if across and label == bars[-1][0] and length > NARROW:  # at the beginning of the bar: the whisker lies across its end
+            figure.add_annotation(y=label, x=0, text=said, showarrow=False, xanchor="left", xshift=4, font={"color": "#FFFFFF"})
+            continue
         has_room = base + length < 100 - NARROW
         inside = not has_room and length > NARROW  # white on the bar, else to the right of it, else to the left
         figure.add_annotation(

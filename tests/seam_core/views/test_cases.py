@@ -30,6 +30,7 @@ def test_the_sum_can_be_redone_by_hand(small):
             "A is the mean over 2 heals; 1 more heal has no runs to compare. It alerts below 0.90.",
             "Safety floor: h2 broke c0. One broken safety case anywhere makes the window 0; safety failures are not averaged.",
             "Runs hold 2 to 6 cases. One broken case of 2 is 50 % and takes all off its heal's score.",
+            "None broken of 2 still allows that 66 % of all cases would break (95 %), and 50 % cost everything.",
             "1 of 2 heals were checked on a sample of the surface: what was not run cannot be seen breaking.",
         )
         assert found.aftermath.score == 0

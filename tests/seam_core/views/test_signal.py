@@ -57,6 +57,13 @@ def test_the_sum_can_be_redone_from_its_lines(ask):
     )
 
 
+def test_the_shares_behind_the_score_have_their_ranges(ask):
+    """Wilson, by hand: 3 of 4 is 30–95 %, 3 of 5 is 23–88 %, 1 of 4 is 4–70 %, all rounded outwards."""
+    said = ask(signal.rates_sentence, EXAMPLE, failures=FAILED)
+    assert said == "95 % ranges of these shares: precision 30–96 %, recall 23–89 % and recurrence 4–70 %."
+    assert not ask(signal.rates_sentence, [real(1)], window="24h", as_of="2026-08-01")
+
+
 def test_what_was_lost_adds_up_to_one_less_the_score(ask):
     """F1 = 2·3 ÷ (2·3 + 1 + 2) = 6/9: the false alarm costs 0.6/9, the two missed 1.2/9, the one that came back 0.4/4."""
     found = ask(signal.take_apart, EXAMPLE, failures=FAILED)
@@ -180,7 +187,7 @@ def test_shares_of_those_that_came_back_count_only_those_with_the_time_behind_th
     ]
     assert [one.is_scored for one in found.values()] == [True, False, False]
     assert found[14].sentence == (
-        "Of 3 signatures with 14 days behind the last heal, 2 came back (67 %). "
+        "Of 3 signatures with 14 days behind the last heal, 2 came back (67 %, 95 % range 20–94 %). "
         "For the other 2 that time is not over; 1 of them came back already."
     )
 
@@ -188,7 +195,7 @@ def test_shares_of_those_that_came_back_count_only_those_with_the_time_behind_th
 def test_the_days_in_force_are_among_the_horizons(ask):
     found = ask(signal.list_returns, [real(1, 0)], failures=[failure("Err:1", 2)], thresholds={"recurrence_days": 1})
     assert [(one.days, one.is_scored, one.n_back) for one in found] == [(1, True, 0), (7, False, 1), (14, False, 1), (30, False, 1)]
-    assert found[0].sentence == "Of 1 signature with 1 day behind the last heal, 0 came back (0 %)."
+    assert found[0].sentence == "Of 1 signature with 1 day behind the last heal, 0 came back (0 %, 95 % range 0–80 %)."
     assert found[1].sentence == "No signature has 7 days behind its last heal yet; 1 of 1 came back so far."
 
 
@@ -365,7 +372,7 @@ def test_labels_stand_beside_verdicts_and_those_that_differ_come_first(compare):
     assert found.sentences == (
         "S by the labels: 1.00. S with people's verdicts on 4 heals: 0.85; it stands beside S and never replaces it.",
         "People spoke about 6 heals of this window.",
-        "Of 3 that also carry a label, 2 differ (67 %).",
+        "Of 3 that also carry a label, 2 differ (67 %, 95 % range 20–94 %).",
         "On 1 heal people differ among themselves; it counts as unlabelled.",
         "1 heal has a verdict that is open again, as its evidence changed; it counts until its author speaks again.",
     )

@@ -112,6 +112,7 @@ def test_which_score_judged_a_loop_and_why_no_better_one(ask):
         ("visible score: no held-out score is logged", 1),
         ("visible score: held-out is missing on some cycle", 1),
     ]
+    assert {one.interval for one in ask(wander.list_bases, heals)} == {None}  # fewer than three loops each: no range
     left_out = ask(wander.list_left_out, heals, EVERYTHING)
     assert [(row["loop"], row["has"]) for row in left_out.rows] == [
         ("left out", "score on 1, held-out on 2 and visible on 1 of 2 cycles"),
