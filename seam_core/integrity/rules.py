@@ -117,6 +117,10 @@ RULES = (
         "{where} is {state} against the checkpoint of row {seq}", files.fixtures_changed,
     ),
     Rule(
+        "I39", "medium", "SEAM", ("runs",), "runs that saw another agent than the run before, with no heal in between",
+        "{where} saw another agent (state_hash) than {earlier}, and no heal was logged in between", completeness.states_jump,
+    ),
+    Rule(
         "I40", "high", "SEAM", ("checkpoint",), "protected blocks that were changed since the newest checkpoint",
         "{where} is {state} against the checkpoint of row {seq}", files.protection_changed,
     ),

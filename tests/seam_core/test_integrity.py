@@ -169,6 +169,28 @@ def test_a_second_of_difference_or_a_numbering_of_parallel_loops_is_no_backdatin
     assert "I04" not in checked(tmp_path, within + parallel).found
 
 
+def state(name, days, state_hash, *, phase="nightly", heal_id=None):
+    return run(name, phase, days, {"c0": True}, heal_id) | {"state_hash": state_hash}
+
+
+def test_a_run_that_saw_another_agent_with_no_heal_in_between_is_found(tmp_path):
+    """h1 explains the second state, and a retry explains nothing."""
+    runs = [state("a", 0.5, "s1"), state("b", 1.5, "s2"), state("c", 2.5, "s2"), state("d", 3.5, "s3")]
+    found = checked(tmp_path, [heal(1), heal(3, level=0), heal(4, level=0)], suite_runs=runs)
+    assert hits(found, "I39") == {"d": {"earlier": "c"}}
+
+
+def test_a_heal_explains_another_agent_an_hour_before_it_is_logged_but_not_to_its_own_before_run(tmp_path):
+    runs = [state("a", 0.5, "s1"), state("b", 0.98, "s2"), state("c", 1.5, "s2"), state("d", 1.98, "s3", phase="before", heal_id="h2")]
+    found = checked(tmp_path, [heal(1), heal(2)], suite_runs=[*runs, state("e", 2.02, "s4", phase="after", heal_id="h2")])
+    assert set(hits(found, "I39")) == {"d"}
+
+
+def test_a_state_that_changes_by_itself_cannot_be_checked(tmp_path):
+    found = checked(tmp_path, [heal(1), heal(20)], suite_runs=[state(f"r{n}", 2 + n, f"s{n}") for n in range(9)])
+    assert found.not_checkable["I39"] == "state_hash changes by itself: 8 of 8 times without a heal"
+
+
 def gains(n, *, holdout_after=None, gain=0.1, first=1):
     """n heals with a visible gain, the held-out scores of which are as given or missing."""
     scores = {"holdout_before": 0.5, "holdout_after": holdout_after} if holdout_after is not None else {}
