@@ -1,6 +1,7 @@
 """How much tampering do the rules of integrity find, and how often do they speak of an honest log?
 
-`python -m tests.tampering` writes the table in docs/tampering.md; tests hold its floors, over a few logs and in the long run over many.
+`python -m tests.tampering` writes the table in docs/tampering.md, in about half an hour; tests hold its floors, over a few logs and in the
+long run over many.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from seam_core import contamination
 from seam_core.axes import aftermath, efficacy
 from seam_core.gates import apply_gate
 from seam_core.integrity import Integrity, check
+from seam_core.integrity.rules import RULES
 from seam_core.report import window_of
 from seam_core.scope import open_scope
 from seam_core.settings import Settings
@@ -24,12 +26,14 @@ from seam_core.simulate import write_workspace
 from seam_core.simulate.tampering import TAMPERINGS, tamper
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_log
+from tests.seam_core.integrity_logs import AFTER_AXES
 
 NOW = datetime(2026, 6, 13, tzinfo=UTC)
 HEALS, WEEKS = 60, 3
 # An honest log is not one of a good agent: these show in it, and are told as they were.
 FAULTS = {"flaky_trigger": 3, "reward_hacked": 2, "regression": 2, "safety_regression": 2}
-SEEDS = range(1, 13)
+SEEDS = range(1, 201)
+NO_RULE: Mapping[str, str] = {}
 PAGE = Path(__file__).parent.parent / "docs" / "tampering.md"
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 
@@ -55,23 +59,29 @@ class Tally:
         self.rules.update(found)
 
 
-def integrity_of(folder: Path) -> Integrity:
-    """The rules on all of a workspace's history."""
+def integrity_of(folder: Path, *, only: str | None = None) -> Integrity:
+    """Every rule, or one, on all of a workspace's history."""
     store = Store(workspace_of_log(folder / "heal_events.jsonl"), now=NOW)
     try:
         store.refresh()
         scope = open_scope(store, window_of(store, span="all"), Settings())
         gate = apply_gate(scope)
-        with contamination.begin(scope, gate) as search:
-            efficacy.score(scope, gate, search)
-        aftermath.score(scope)
-        return check(scope, gate)
+        if only is None or only in AFTER_AXES:
+            with contamination.begin(scope, gate) as search:
+                efficacy.score(scope, gate, search)
+            aftermath.score(scope)
+        return check(scope, gate, rules=[rule for rule in RULES if only in (None, rule.id)])
     finally:
         store.close()
 
 
-def measure(seeds: Iterable[int], kinds: Iterable[str] = TAMPERINGS) -> tuple[dict[str, Tally], Tally]:
-    """Kind → what was found of it, and what was found of severity high or critical in honest logs."""
+def measure(
+    seeds: Iterable[int], kinds: Iterable[str] = TAMPERINGS, *, only: Mapping[str, str] = NO_RULE
+) -> tuple[dict[str, Tally], Tally]:
+    """Kind → what was found of it, and what was found of severity high or critical in honest logs.
+
+    only: kind → the one rule that is tried on it, which takes a third of the time.
+    """
     caught, honest = {kind: Tally() for kind in kinds}, Tally()
     for seed in seeds:
         with tempfile.TemporaryDirectory() as root:
@@ -83,7 +93,7 @@ def measure(seeds: Iterable[int], kinds: Iterable[str] = TAMPERINGS) -> tuple[di
                 changed = Path(root) / "tampered"
                 shutil.copytree(folder, changed)
                 if tamper(changed, kind, seed=seed):
-                    tally.add(_new(before.found, integrity_of(changed).found))
+                    tally.add(_new(before.found, integrity_of(changed, only=only.get(kind)).found))
                 shutil.rmtree(changed)
     return caught, honest
 

@@ -22,29 +22,30 @@ FLOORS = {
     "a score of 1.02": ("I10", 1.0),
     "label everything real": ("I28", 0.95),
     "add an override line": ("I41", 0.95),
-    "edit a target, unlogged": ("I06", 0.6),
+    "edit a target, unlogged": ("I06", 0.5),
 }
-A_FEW, MANY = range(1, 3), range(101, 301)
+A_FEW, MANY = range(1, 11), range(101, 301)
+CAUGHT = 0.9  # of the logs, by whatever rule
 
 
-def hold(seeds):
-    caught, honest = measure(seeds)
+def hold(seeds, **options):
+    caught, honest = measure(seeds, **options)
     assert set(FLOORS) == set(TAMPERINGS)
     for kind, (rule, floor) in FLOORS.items():
         tally = caught[kind]
         assert tally.n, kind
-        assert tally.share >= floor, kind
         assert tally.rules[rule] / tally.n >= floor, (kind, rule)
-    assert honest.n_caught <= 0.05 * honest.n, honest.rules
+    assert honest.n_caught <= max(1, 0.05 * honest.n), honest.rules
+    return caught
 
 
 def test_a_few_honest_logs_are_clean_and_each_tampering_of_them_is_found():
-    hold(A_FEW)
+    hold(A_FEW, only={kind: rule for kind, (rule, _) in FLOORS.items()})
 
 
 @pytest.mark.soak
 def test_of_many_logs_nearly_all_tamperings_are_found_and_honest_ones_are_clean():
-    hold(MANY)
+    assert {kind: tally.share for kind, tally in hold(MANY).items() if tally.share < CAUGHT} == {}
 
 
 def test_the_page_names_every_tampering():

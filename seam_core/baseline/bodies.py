@@ -26,10 +26,12 @@ def certification_of(
     outcomes = dict(before.outcomes) if before else dict(review.outcomes)
     outcomes |= {case.case_id: case.passed for case in review.cases if case.case_id in sent.accepted}
     copy = copy_bytes(outcomes)
+    noted = digest_files(workspace, but=CERTIFIED_FILE)
     return Certification(
         **_common(sent, review, number=review.version_number + 1),
         **_choices(sent, review),
-        files=digest_files(workspace, but=CERTIFIED_FILE).files | {CERTIFIED_FILE: FileDigest(len(copy), sha256(copy).hexdigest())},
+        files=noted.files | {CERTIFIED_FILE: FileDigest(len(copy), sha256(copy).hexdigest())},
+        safety=noted.safety,
         baseline=in_words(outcomes),
         baseline_sha256=outcomes_digest(outcomes),
         first_baseline=in_words(before.outcomes) if before and not versions else UNSET,
@@ -48,10 +50,12 @@ def rollback_of(
     proposal: int | UnsetType = UNSET,
 ) -> Rollback:
     """The way back to one heal, with the digests of the texts that restore it."""
+    noted = digest_files(workspace)
     return Rollback(
         **_common(sent, review, number=review.version_number),
         heal_id=heal_id,
-        files=digest_files(workspace).files,
+        files=noted.files,
+        safety=noted.safety,
         restored={one.target: one.sha256 for one in bundle.restored},
         not_restored=[NotRestored(one.target, one.reason) for one in bundle.not_restored],
         bundle=folder,

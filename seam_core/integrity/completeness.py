@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from datetime import timedelta
+
 from seam_core.integrity.chance import fisher_more
 from seam_core.integrity.look import Look
 from seam_core.integrity.rule import Hit, NotCheckable
@@ -12,6 +15,10 @@ NUMBERED_MIN = 5  # ids with one beginning, from which they can be a numbering
 IN_ORDER = 0.05  # a numbering is in the order of time when no larger share of its steps goes back
 HIDDEN_P = 0.01  # stricter than the usual .05, which one honest log in twenty would miss
 NAMED_MAX = 20
+STRETCHES_MIN, FAILURES_MIN = 10, 5
+UNUSUAL = math.log(100)  # times the mean of the others: one stretch in a hundred is longer by chance, if heals come at random
+WORKING = timedelta(hours=1)  # how long before it is logged a heal may have changed the agent
+RESTLESS, RESTLESS_MIN = 0.25, 8  # from this share of changes without a heal, and so many runs, the hash covers more than heals change
 FILE_AXES = {"heals": "SEAM", "failures": "S", "runs": "A", "holdout": "E", "practice": "E", "surface": "A", "protected": "SEAM"}
 
 # Ids that end in a number, by what stands before it, where at most half of the numbers between the least and the greatest are missing.
@@ -71,6 +78,54 @@ with steps as (
 back as (select heal_id, earlier, prefix, ts < earlier_ts - interval 1 second as is_back from steps where earlier_ts is not null),
 ordered as (select prefix from back group by prefix having count(*) filter (is_back) <= greatest(1, $share * count(*)))
 select heal_id, earlier from back semi join ordered using (prefix) where is_back order by heal_id
+"""
+
+# Runs of the window, and the one before it, without a heal since the run before them: how many there are, and those that saw another agent.
+# A heal is dated when it ended, and may have changed the agent a while before; its own before run was made earlier still.
+JUMPS = """
+with inside as (
+    select run_id, ts, phase, heal_id, state_hash from runs
+    where state_hash is not null and ts <= (select stop from span) and ts >= coalesce(
+        (select max(ts) from runs where state_hash is not null and ts <= (select start from span)), (select start from span)
+    )
+),
+steps as (
+    select *, lag(run_id) over in_time as earlier, lag(ts) over in_time as earlier_ts, lag(state_hash) over in_time as earlier_hash,
+           case phase when 'before' then ts - interval 1 microsecond else ts + $slack end as reach
+    from inside
+    window in_time as (order by ts, run_id)
+),
+changes as (
+    select ts as change_ts from heals
+    where level >= 1 and ts >= (select min(ts) from inside) and ts <= (select max(reach) from steps)
+),
+quiet as (
+    select s.* from steps s asof left join changes c on s.reach >= c.change_ts
+    where s.earlier is not null and s.ts > (select start from span) and coalesce(c.change_ts < s.earlier_ts, true)
+        and not (s.phase = 'after' and s.heal_id is not null)
+)
+select count(*), list(struct_pack(run_id, earlier) order by ts, run_id) filter (state_hash <> earlier_hash) from quiet
+"""
+
+# The longest stretch of the window without a heal, up to the next heal of the log or else to the newest failure.
+SILENCE = """
+with moments as (
+    select heal_id, ts from {heals}
+    union all
+    select null, ts
+    from (select coalesce((select min(ts) from heals where ts > (select stop from span)), (select max(ts) from failures)) as ts)
+    where ts > (select max(ts) from {heals})
+),
+stretches as (
+    select heal_id, ts, lead(ts) over in_time as next_ts, epoch(next_ts - ts) as seconds
+    from moments
+    window in_time as (order by ts, heal_id nulls last)
+),
+longest as (select arg_max(heal_id, seconds) as heal_id, arg_max(ts, seconds) as ts, max(seconds) as seconds from stretches)
+select heal_id, seconds / 3600, ((select sum(seconds) from stretches) - seconds) / ((select count(seconds) from stretches) - 1) / 3600,
+       (select count(seconds) from stretches),
+       (select count(*) from failures f where f.ts > longest.ts and epoch(f.ts - longest.ts) <= seconds)
+from longest
 """
 
 # By loop, since one that is not scored leaves out all of its heals.
@@ -148,6 +203,26 @@ def times_go_back(look: Look) -> list[Hit]:
     _keep_numbered(look)
     found |= dict(look.query(BACK_IN_IDS, share=IN_ORDER))
     return [Hit(heal_id, {"earlier": earlier}) for heal_id, earlier in sorted(found.items())]
+
+
+def healing_stopped(look: Look) -> list[Hit] | NotCheckable:
+    """A silence of the heal log that is too long for chance, while failures went on."""
+    heal_id, hours, usual, n, n_failures = look.scope.one(SILENCE.format(heals=look.span_heals))
+    if n < STRETCHES_MIN:
+        return NotCheckable(f"fewer than {STRETCHES_MIN} stretches between heals in the window")
+    if n_failures < FAILURES_MIN or hours <= UNUSUAL * usual:
+        return []
+    return [Hit(heal_id, {"hours": hours, "usual": usual, "failures": n_failures, "what": count(n_failures, "failure")})]
+
+
+def states_jump(look: Look) -> list[Hit] | NotCheckable:
+    """Runs that saw another agent than the run before, with no heal in between that may have changed it."""
+    n_quiet, jumps = look.scope.one(JUMPS, slack=WORKING)
+    if not n_quiet:
+        return NotCheckable("no two runs with a state_hash follow each other without a heal in between")
+    if n_quiet >= RESTLESS_MIN and len(jumps or ()) > RESTLESS * n_quiet:
+        return NotCheckable(f"state_hash changes by itself: {len(jumps)} of {n_quiet} times without a heal")
+    return [Hit(one["run_id"], {"earlier": one["earlier"]}) for one in jumps or ()]
 
 
 def held_out_scores_hidden(look: Look) -> list[Hit]:

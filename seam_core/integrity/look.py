@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FILES = {log.table: log.file for log in LOGS}
 FIXTURES = {log.table for log in LOGS if log.fixture}
-COLUMNS = ("holdout_before", "holdout_after", "visible_before", "visible_after", "was_real_failure", "tokens_spent", "task_tokens")
+COLUMNS = ("holdout_before", "holdout_after", "visible_before", "visible_after", "was_real_failure", "tokens_spent", "task_tokens", "score")
 SIGNATURES_MAX = 20_000  # distinct failure signatures looked at, the most frequent ones
 
 # Every heal of the window, stopped by the gate or not, and the newest one before it.
@@ -128,14 +128,18 @@ class Look:
         return {name: normalise(name) for (name,) in self.scope.query(SIGNATURES, n=SIGNATURES_MAX)}
 
     @cached_property
-    def checkpoint(self) -> Row | None:
-        """The newest row of the ledger that notes what the files look like."""
+    def checkpoints(self) -> list[Row]:
+        """The rows of the ledger that note what the files look like, oldest first."""
         ledger = self.scope.store.ledger
         try:
-            rows = ledger.rows(*CHECKPOINTS) if ledger else []
+            return ledger.rows(*CHECKPOINTS) if ledger else []
         except LedgerError:
-            return None
-        return rows[-1] if rows else None
+            return []
+
+    @property
+    def checkpoint(self) -> Row | None:
+        """The newest of them."""
+        return self.checkpoints[-1] if self.checkpoints else None
 
     @cached_property
     def history(self) -> History:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seam_core.integrity import budget, completeness, files, scores, surface, texts, thresholds
+from seam_core.integrity import budget, completeness, files, heaping, scores, surface, texts, thresholds
 from seam_core.integrity.rule import Rule
 
 FOUR = ("heals.visible_before", "heals.visible_after", "heals.holdout_before", "heals.holdout_after")
@@ -35,10 +35,19 @@ RULES = (
         "{where} started from a text of {target} (hash {before_hash}) that no logged heal left", texts.chain_broken,
     ),
     Rule(
+        "I07", "low", "SEAM", ("failures",), "a silence of the heal log that is too long for chance, while failures went on",
+        "no heal was logged for {hours:,.0f} hours after {where}, where {usual:,.1f} are usual, while {what} came in",
+        completeness.healing_stopped,
+    ),
+    Rule(
         "I08", "high", "E", VISIBLE, "held-out scores missing from loops whose largest visible gain is in the top third",
         "held-out scores are missing from {missing} of {n} loops with the largest visible gains, and from {others} of {n_others} others"
         " (p = {p:.2g})",
         completeness.held_out_scores_hidden,
+    ),
+    Rule(
+        "I09", "low", "SEAM", ("heals.after_text",), "hashes that are no known hash of the text before, so that no chain can be verified",
+        "{n} texts were held against the before_hash that follows: it is no sha256, sha1 or md5 of them", texts.hash_unknown,
     ),
     Rule(
         "I10", "high", "SEAM", (), "lines that break a rule of the format, such as a score outside [0, 1]",
@@ -73,10 +82,29 @@ RULES = (
         "{where}: the held-out score {phase} is {shown}", scores.aggregates_edited,
     ),
     Rule(
+        "I18", "medium", "M", ("heals.score",), "scores of cycles that are neither exam's, where most are",
+        "the score of {where} is neither exam's, as {n_exam} of {n} are", scores.cycle_scores_strange,
+    ),
+    Rule(
         "I20", "high", "M", (), "loops that stop below the depth cap and go on under another name within hours",
         "{n_loops} loops from {where} on attack one failure on one target, each within {hours} hours of the last: together {cycles} cycles,"
         " and the cap is {cap}",
         thresholds.loops_reopened,
+    ),
+    Rule(
+        "I21", "low", "M", (), "loops that end one cycle below the depth cap, and never at it",
+        "{n} loops end at {cycles} cycles, {n_shorter} one earlier and none at the cap of {cap} (p = {p:.2g})",
+        heaping.loops_heap_below_cap,
+    ),
+    Rule(
+        "I22", "medium", "S", ("failures",), "failures that come back just after the days that count, and not just before",
+        "{after} failures came back within {near} days after the {days:g} that count, and {before} within {near} days before (p = {p:.2g})",
+        heaping.recurrences_heap_after_follow_up,
+    ),
+    Rule(
+        "I23", "low", "SEAM", (), "values that crowd just below a threshold",
+        "{below} values ({value}) lie just below {line:g}, {above} just above it and {further} further below",
+        heaping.values_heap_below_lines,
     ),
     Rule(
         "I24", "high", "E", (*FOUR, "practice"), "E carried by heals that moved the visible metric by less than a case",
@@ -92,8 +120,16 @@ RULES = (
         "{n} failure signatures are {n_plain} but for spelling and added numbers, {where} for one", thresholds.signatures_split,
     ),
     Rule(
+        "I27", "medium", "S", ("failures",), "failures nobody healed that resemble one healed shortly before: it came back renamed",
+        "{where} failed within {days:g} days of heals on {healed}, which it resembles", thresholds.recurrences_renamed,
+    ),
+    Rule(
         "I28", "medium", "S", ("heals.was_real_failure",), "no heal that is labelled a false alarm",
         "all {n} labelled heals are labelled real", thresholds.nothing_but_real,
+    ),
+    Rule(
+        "I29", "medium", "SEAM", ("heals.after_text",), "heals that change the configuration and call it a retry or the state of a task",
+        "{where} changed the text of {target} and calls itself level {level}", thresholds.levels_understated,
     ),
     Rule(
         "I30", "critical", "A", ("runs", "surface"), "safety cases left out of the run after a heal",
@@ -102,6 +138,12 @@ RULES = (
     Rule(
         "I31", "high", "A", ("runs", "surface"), "runs after a heal with fewer cases than the safety cases and the sample",
         "the run after {where} holds {rows} cases of the surface, where {expected} are due", surface.samples_short,
+    ),
+    Rule(
+        "I32", "high", "A", ("runs", "surface"), "cases that are left out of samples more often when they fail",
+        "{n_in} of {n} times a case that had failed the full run before was in a heal's sample, where {expected:.1f} were to be expected"
+        " (p = {p:.2g})",
+        surface.failing_cases_avoided,
     ),
     Rule(
         "I33", "high", "A", ("runs", "surface"), "before runs that hide a regression; critical where it is a safety case",
@@ -113,8 +155,20 @@ RULES = (
         "{where} is not what was certified: {why}", files.goalposts_moved,
     ),
     Rule(
+        "I36", "medium", "A", (), "certifications that follow each other too fast",
+        "{where} was certified {n} times within {days} days", files.certified_often,
+    ),
+    Rule(
+        "I37", "critical", "A", ("checkpoint",), "safety cases that are none any more",
+        "{where}: {what} noted as safety cases in row {seq} of the ledger are none any more: {shown}", files.safety_cases_declassified,
+    ),
+    Rule(
         "I38", "critical", "EA", ("checkpoint",), "an exam or a surface that was changed since the newest checkpoint; cases added are not",
         "{where} is {state} against the checkpoint of row {seq}", files.fixtures_changed,
+    ),
+    Rule(
+        "I39", "medium", "SEAM", ("runs",), "runs that saw another agent than the run before, with no heal in between",
+        "{where} saw another agent (state_hash) than {earlier}, and no heal was logged in between", completeness.states_jump,
     ),
     Rule(
         "I40", "high", "SEAM", ("checkpoint",), "protected blocks that were changed since the newest checkpoint",
@@ -147,6 +201,10 @@ RULES = (
     Rule(
         "I51", "low", "", ("heals.tokens_spent",), "one and the same cost again and again",
         "{n} heals cost exactly {tokens:,} tokens", budget.costs_repeat,
+    ),
+    Rule(
+        "I63", "critical", "EA", ("runs",), "a grader that was changed between runs, and that nobody certified since",
+        "{where} ({suite}) was graded by {now}, and {earlier} before it by {was}", scores.graders_changed,
     ),
     Rule(
         "I64", "critical", "E", ("holdout", "practice"), "held-out cases that stand word for word among the practice cases",

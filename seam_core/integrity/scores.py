@@ -5,7 +5,9 @@ from __future__ import annotations
 from seam_core.integrity.chance import at_least
 from seam_core.integrity.look import Look
 from seam_core.integrity.rule import Hit, NotCheckable
+from seam_core.ledger.kinds import Certification
 from seam_core.outcomes import unfold
+from seam_core.words import cut
 
 RARE = 0.001  # p from which chance is no explanation
 SIZES_MAX = 20  # sizes of the held-out exam that a score may fit
@@ -14,6 +16,7 @@ EQUAL_GAINS, EQUAL_SCORES = 0.02, 0.05  # how often an honest pair is equal, at 
 PAIRED = 3.0  # and how many times as often as pairs drawn at random: both gains come from one heal
 WOBBLE_HELD_OUT, WOBBLE_VISIBLE = 1.5, 2.5  # cases that an exam may move by itself between two heals
 NOISY, NOISY_MIN = 0.25, 8  # from this share of breaks, and so many steps, the exam moves by itself
+MOSTLY = 0.5  # share of cycles scored by an exam, from which the others are the exception
 NEVER_FALLS = 0.25  # share of honest changes that go down, at the least
 
 DIGITS = "case when contains({x}::varchar, 'e') then 12 else length(split_part({x}::varchar, '.', 2)) end"
@@ -91,6 +94,42 @@ from stored s join means m using (run)
 where s.x is not null and abs(s.x - m.every) > {HALF_A_DIGIT.format(x="s.x")}
     and coalesce(abs(s.x - m.core) > {HALF_A_DIGIT.format(x="s.x")}, true)
 order by s.ts, s.heal_id, s.phase desc
+"""
+
+
+# Scores of cycles beside the exams of the same heal; pairs copied onto a loop are no measurement of a cycle.
+OWN_SCORES = f"""
+with stored as (
+    select w.heal_id, w.ts, w.score, unnest([w.visible_after, w.holdout_after]) as x
+    from window_heals w semi join (select heal_id from score_pairs where not is_copied) using (heal_id)
+    where w.score is not null
+),
+judged as (
+    select heal_id, ts, bool_or(abs(score - x) <= {HALF_A_DIGIT.format(x="score")} + {HALF_A_DIGIT.format(x="x")}) as is_exam
+    from stored where x is not null
+    group by heal_id, ts
+)
+select count(*), count(*) filter (is_exam), list(heal_id order by ts, heal_id) filter (not is_exam) from judged
+"""
+
+# Runs of one suite, those around heals and those by night apart, whose grader is not that of the run before.
+GRADERS = """
+with graded as (
+    select run_id, ts, suite, phase = 'nightly' as is_night, grader_hash from runs
+    where grader_hash is not null and phase in ('before', 'after', 'nightly') and ts <= (select stop from span)
+),
+newest as (
+    select suite, is_night, max_by(run_id, (ts, run_id)) as run_id from graded where ts <= (select start from span) group by suite, is_night
+),
+steps as (
+    select g.*, lag(g.grader_hash) over in_time as was, lag(g.run_id) over in_time as earlier
+    from graded g
+    where ts > (select start from span) or run_id in (select run_id from newest)
+    window in_time as (partition by suite, is_night order by ts, run_id)
+)
+select run_id, suite, earlier, was, grader_hash from steps
+where was <> grader_hash and coalesce(ts > $accepted::timestamptz, true)
+order by ts, run_id
 """
 
 
@@ -173,4 +212,27 @@ def aggregates_edited(look: Look) -> list[Hit] | NotCheckable:
     return [
         Hit(heal_id, {"phase": str(phase), "stored": stored, "mean": mean, "shown": f"{stored:g}, and its rows give {mean:g}"})
         for heal_id, phase, stored, mean in look.query(AGGREGATES)
+    ]
+
+
+def cycle_scores_strange(look: Look) -> list[Hit] | NotCheckable:
+    """Scores of cycles that are neither exam's, where most are."""
+    assert look.score_pairs
+    n, n_exam, strange = look.scope.one(OWN_SCORES)
+    if not n:
+        return NotCheckable("no cycle with a score has a visible or held-out score of its own")
+    if n_exam < MOSTLY * n:
+        return NotCheckable("most cycles are scored by a measure of their own")
+    return [Hit(heal_id, {"n": n, "n_exam": n_exam}) for heal_id in strange or ()]
+
+
+def graders_changed(look: Look) -> list[Hit] | NotCheckable:
+    """Runs whose grader is another than that of the run before, later than what a person certified last."""
+    if not look.scope.one("select count(grader_hash) from runs")[0]:
+        return NotCheckable("no run logs grader_hash")
+    decisions = look.scope.store.versions.decisions
+    accepted = max((one.run_ts for one in decisions if isinstance(one.said, Certification)), default=None)
+    return [
+        Hit(run_id, {"suite": suite, "earlier": earlier, "was": cut(was, 16), "now": cut(now, 16)}, axis="A" if suite == "surface" else "E")
+        for run_id, suite, earlier, was, now in look.query(GRADERS, accepted=accepted)
     ]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from seam_core.integrity.look import Look
 from seam_core.integrity.rule import Hit, NotCheckable
 from seam_core.words import count, named
+
+SAMPLES_MAX = 2_000  # heals that ran a sample, the newest ones
+AVOIDED_P = 0.01  # stricter than the usual .05, which one honest log in twenty would miss
 
 # A case counts as known from the first run that holds it: one that was added later is missing from no earlier run.
 KNOWN = """
@@ -67,6 +72,42 @@ order by n.ts, n.heal_id, n.case_id
 """
 
 
+# Heals that ran a sample: was a case in it, and did it fail in the last full run before? Only where another case of its component was in
+# the sample, since samples are drawn near what was changed; and each case on each target by itself: some are always in, others never.
+AVOIDED = """
+with full_runs_in_order as (select run, position from surface_runs semi join full_runs using (run)),
+sampled as (
+    select h.heal_id, w.target, a.position
+    from heal_runs h join surface_runs a on a.run = h.after_run join window_heals w on w.heal_id = h.heal_id
+    where a.run not in (select run from full_runs)
+    order by a.position desc limit $n
+),
+checked as (select s.heal_id, s.target, f.run from sampled s asof join full_runs_in_order f on s.position > f.position),
+wavering as (
+    select o.case_id, s.component from outcomes o join surface s on s.id = o.case_id
+    where o.run in (select run from checked) and not coalesce(s.safety, false)
+    group by all having bool_or(o.passed) and not bool_and(o.passed)
+),
+near as (
+    select c.heal_id, s.component, count(*) as n from own_cases c join surface s on s.id = c.case_id group by all
+),
+states as (
+    select c.target, v.case_id, o.passed, own.case_id is not null as is_in
+    from checked c join outcomes o using (run) join wavering v using (case_id)
+    left join own_cases own on own.heal_id = c.heal_id and own.case_id = v.case_id
+    join near n on n.heal_id = c.heal_id and n.component is not distinct from v.component and n.n > (own.case_id is not null)::int
+),
+strata as (
+    select count(*) as n, count(*) filter (not passed) as n_failed, count(*) filter (is_in) as n_in,
+           count(*) filter (is_in and not passed) as n_both
+    from states group by target, case_id
+)
+select sum(n_failed)::int, sum(n_both)::int, sum(n_failed * n_in / n),
+       sum(n_failed * (n - n_failed) * n_in * (n - n_in) / (n * n * (n - 1.0)))
+from strata where n_failed between 1 and n - 1 and n_in between 1 and n - 1
+"""
+
+
 def safety_cases_left_out(look: Look) -> list[Hit] | NotCheckable:
     """Runs after a heal that lack a safety case which an earlier run has."""
     if not look.scope.one("select count(*) from surface where safety")[0]:
@@ -85,6 +126,15 @@ def samples_short(look: Look) -> list[Hit] | NotCheckable:
         Hit(heal_id, {"rows": rows, "expected": expected})
         for heal_id, rows, expected in look.query(SHORT_SAMPLES, sample=look.scope.settings.surface_sample)
     ]
+
+
+def failing_cases_avoided(look: Look) -> list[Hit] | NotCheckable:
+    """Cases that are less often in a heal's sample when they failed the last full run (the Mantel-Haenszel test over cases and targets)."""
+    n, n_in, expected, variance = look.scope.one(AVOIDED, n=SAMPLES_MAX)
+    if not variance:
+        return NotCheckable("no case that failed some of the full runs is in some samples on a target and missing from others")
+    p = math.erfc(max(0.0, expected - n_in - 0.5) / math.sqrt(2 * variance)) / 2  # one-sided, and half a case for continuity
+    return [Hit("window", {"n": n, "n_in": n_in, "expected": expected, "p": p})] if p < AVOIDED_P else []
 
 
 def snapshots_rewritten(look: Look) -> list[Hit] | NotCheckable:

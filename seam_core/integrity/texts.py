@@ -109,6 +109,8 @@ class Texts:
     """What one pass over the texts found, rule by rule."""
 
     n_linked: int = 0
+    n_tried: int = 0  # texts that could be held against a before_hash, until it was clear how that is made
+    is_way_known: bool = False
     broken: list[Hit] = field(default_factory=list)
     unchanged: list[Hit] = field(default_factory=list)
     overriding: list[Hit] = field(default_factory=list)
@@ -133,6 +135,16 @@ def chain_broken(look: Look) -> list[Hit] | NotCheckable:
     """Heals that started from another text than any that was logged on their target."""
     found = _read(look)
     return found.broken if found.n_linked else NotCheckable("no before_hash of the window is a known hash of the text before it")
+
+
+def hash_unknown(look: Look) -> list[Hit] | NotCheckable:
+    """Whether the hashes are none of the text before, so that no chain can be verified."""
+    found = _read(look)
+    if found.is_way_known:
+        return []
+    if found.n_tried < MATCHES_MIN:
+        return NotCheckable(f"fewer than {MATCHES_MIN} heals of the window have a before_hash and a text before it")
+    return [Hit("window", {"n": found.n_tried})]
 
 
 def nothing_changed(look: Look) -> list[Hit]:
@@ -173,7 +185,8 @@ def _pass(look: Look) -> Texts:
     found = Texts()
     keep_texts_before(look.scope, look.gate)
     rows = look.query(NEWEST, n=TEXTS_MAX)
-    way = _way(look, rows)
+    way = _way(look, rows, found)
+    found.is_way_known = way is not None
     blocks: dict[str, list[str]] = {}
     for target, text in look.query("select target, text from protected where text is not null order by id"):
         if text.strip():
@@ -214,19 +227,18 @@ def _written(look: Look, rows: list[tuple[Any, ...]]) -> Iterator[Written]:
             before[target] = change.after_text, set(new_lines)
 
 
-def _way(look: Look, rows: list[tuple[Any, ...]]) -> Way | None:
+def _way(look: Look, rows: list[tuple[Any, ...]], found: Texts) -> Way | None:
     """The way of hashing that the log uses; None when none of those that are known fits."""
     matches = [0] * len(WAYS)
-    n_tried = 0
     for one in _written(look, rows):
         if one.before_hash is None or one.before is None:
             continue
+        found.n_tried += 1
         for at, way in enumerate(WAYS):
             matches[at] += _is_hash(one.before_hash, _digest(way, one.before))
             if matches[at] >= MATCHES_MIN:
                 return way
-        n_tried += 1
-        if n_tried >= TRIED_MAX:
+        if found.n_tried >= TRIED_MAX:
             break
     return None
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from itertools import islice
+
 from seam_core.integrity.look import Look
 from seam_core.integrity.rule import Hit, NotCheckable
 from seam_core.scope import insert_rows
-from seam_core.signatures import Skeleton
+from seam_core.signatures import Skeleton, suggest
 
 REOPENED_HOURS = 6
 DILUTED, MATERIAL_SHARE = 0.10, 0.40
 SPLIT, SIGNATURES_MIN = 1.2, 5
 LABELS_MIN = 20
+COMPARED_MAX = 1_000  # signatures healed, and as many not healed, that are held against each other
 TOLERANCE = 1e-9
 
 # Loops on one target and one failure, however it is spelt, that follow each other within hours: which of them are one.
@@ -38,6 +42,43 @@ order by 1
 MATERIAL = """
 select avg(e_heal), avg(e_heal) filter (visible_gain >= $step - 1e-9), count(*), count(*) filter (visible_gain >= $step - 1e-9)
 from efficacy_rows
+"""
+
+
+# Signatures that failed up to a follow-up after the window, which no heal since its start is on.
+UNHEALED = """
+select failure_signature from failures
+where ts > (select start from span) and ts <= (select stop from span) + $follow_up
+    and failure_signature not in (select failure_signature from heals where ts > (select start from span))
+group by failure_signature
+order by count(*) desc, failure_signature
+limit $n
+"""
+
+RENAMED = """
+select r.name, min(r.healed)
+from renamings r join failures f on f.failure_signature = r.name join window_heals h on h.failure_signature = r.healed
+where f.ts > h.ts and f.ts <= h.ts + $follow_up
+group by r.name
+order by r.name
+"""
+
+# A text belongs to the configuration when most heals that write it say so, or when a part of it is protected.
+UNDERSTATED = """
+with texts as (
+    select heal_id, ts, target, level, after_text_hash, lag(after_text_hash) over in_time as was
+    from window_heals
+    where has_after_text and target in (select target from window_heals where has_after_text and level < 2)
+    window in_time as (partition by target order by ts, heal_id)
+),
+configuration as (
+    select target from texts group by target having count(*) filter (level >= 2) > count(*) filter (level < 2)
+    union
+    select target from protected
+)
+select heal_id, target, level from texts
+where level < 2 and after_text_hash <> was and (level = 0 or target in (select target from configuration))
+order by ts, heal_id
 """
 
 
@@ -80,6 +121,31 @@ def _is_one(look: Look, names: list[str]) -> bool:
     """Different numbers name different things, where every one of them has a number."""
     masked = [look.signatures[name].masked for name in names]
     return not all(masked) or len(set(masked)) == 1
+
+
+def recurrences_renamed(look: Look) -> list[Hit]:
+    """Failures nobody healed that came soon after heals on a signature which they resemble."""
+    follow_up = timedelta(microseconds=round(look.scope.settings.recurrence_days * 86_400_000_000))
+    unhealed = {name for (name,) in look.query(UNHEALED, follow_up=follow_up, n=COMPARED_MAX)}
+    healed = dict(islice(look.signatures.items(), COMPARED_MAX))
+    found = suggest(dict.fromkeys([*healed, *sorted(unhealed)], 1)).found if unhealed else ()
+    pairs = [
+        (one, other)
+        for suggestion in found
+        if suggestion.kind != "differs"
+        for one in unhealed.intersection(suggestion.signatures)
+        for other in suggestion.signatures
+        if other in healed
+    ]
+    look.scope.con.execute("create or replace temp table renamings (name varchar, healed varchar)")
+    insert_rows(look.scope, "renamings", "name, healed", pairs)
+    days = look.scope.settings.recurrence_days
+    return [Hit(name, {"healed": other, "days": days}) for name, other in look.query(RENAMED, follow_up=follow_up)]
+
+
+def levels_understated(look: Look) -> list[Hit]:
+    """Heals that changed a text of the configuration and call it a retry or the state of a task."""
+    return [Hit(heal_id, {"target": target, "level": level}) for heal_id, target, level in look.query(UNDERSTATED)]
 
 
 def nothing_but_real(look: Look) -> list[Hit] | NotCheckable:

@@ -13,20 +13,27 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from seam_core.errors import UnreadableLogError
 from seam_core.files import find_log, open_log
 from seam_core.ledger.kinds import Certification, Checkpoint, FileDigest, Rollback
 from seam_core.ledger.rows import Row
-from seam_core.lines import BLOCK_BYTES, LogFile
-from seam_core.records import CERTIFIED_FILE, HEALS, LOGS
+from seam_core.lines import BLOCK_BYTES, BOM, LogFile
+from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, SurfaceCase
 from seam_core.workspace import FIXTURES_FOLDER, Workspace, holds_heal_log, workspace_of_folder
 
 FIXTURES = {CERTIFIED_FILE, *(log.file for log in LOGS if log.fixture)}
+SURFACE_FILE = next(log.file for log in LOGS if log.record is SurfaceCase)
 NAMES = (*(log.file for log in LOGS), CERTIFIED_FILE)
 CHECKPOINTS = (Checkpoint.kind, Certification.kind, Rollback.kind)  # rows that note what the files look like
 State = Literal["unchanged", "changed", "not checkable"]
 Found = Literal["same", "grown", "changed", "shorter", "gone", "cannot be read"]
 FINE: tuple[Found, ...] = ("same", "grown")
+
+
+_decode_case = msgspec.json.Decoder(SurfaceCase).decode
 
 
 @dataclass(frozen=True)
@@ -58,15 +65,32 @@ _WORDS = {
 
 
 def digest_files(workspace: Workspace, *, but: str = "") -> Checkpoint:
-    """Sizes and digests of every log and fixture that the workspace has; of one perhaps not.  Raises UnreadableLogError when one cannot be
-    read.
+    """Sizes and digests of every log and fixture that the workspace has; of one perhaps not. With the safety cases of its surface.
+
+    Raises UnreadableLogError when a file cannot be read.
     """
     files: dict[str, FileDigest] = {}
     for name in (each for each in NAMES if each != but):
         with _opened(workspace, name) as log:
             if log is not None:
                 files[name] = FileDigest(log.n_bytes, _digest(log, log.n_bytes))
-    return Checkpoint(files=files)
+    return Checkpoint(files=files, safety=_safety_cases(workspace))
+
+
+def _safety_cases(workspace: Workspace) -> list[str] | UnsetType:
+    """Ids of the safety cases in surface.jsonl; of several lines on one case the first counts, as in the store."""
+    with _opened(workspace, SURFACE_FILE) as log:
+        if log is None:
+            return UNSET
+        lines = log.read(0, log.n_bytes).removeprefix(BOM).splitlines()
+    found: dict[str, bool] = {}
+    for line in lines:
+        try:
+            case = _decode_case(line)
+        except (msgspec.DecodeError, RecursionError):
+            continue  # rejected by the store, too
+        found.setdefault(case.id, bool(case.safety))
+    return sorted(case_id for case_id, is_safety in found.items() if is_safety)
 
 
 def compare_files(workspace: Workspace, newest: Row | None) -> History:

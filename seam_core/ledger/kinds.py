@@ -82,10 +82,11 @@ class FileDigest(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(Decision, frozen=True, kw_only=True):
-    """Sizes and digests of a workspace's logs and fixtures, by the plain name of the file."""
+    """Sizes and digests of a workspace's logs and fixtures, by the plain name of the file, and the safety cases of its surface."""
 
     kind: ClassVar[str] = "checkpoint"
     files: dict[str, FileDigest]
+    safety: list[str] | UnsetType = UNSET  # ids, when there is a surface
 
 
 class BaselineDecision(Decision, frozen=True, kw_only=True):
@@ -112,6 +113,7 @@ class Certification(BaselineDecision, frozen=True, kw_only=True):
     left: list[str]
     safety_reasons: dict[str, Reason]
     files: dict[str, FileDigest]
+    safety: list[str] | UnsetType = UNSET
     baseline: dict[str, Outcome]
     baseline_sha256: str
     proposal: int | UnsetType = UNSET  # seq of the row in which somebody else proposed it
@@ -131,6 +133,7 @@ class Rollback(BaselineDecision, frozen=True, kw_only=True):
     kind: ClassVar[str] = "rollback"
     heal_id: str
     files: dict[str, FileDigest]
+    safety: list[str] | UnsetType = UNSET
     restored: dict[str, str]  # target → sha256 of its text
     not_restored: list[NotRestored]
     bundle: str  # name of the folder

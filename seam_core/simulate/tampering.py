@@ -210,9 +210,23 @@ def override_line(logs: Logs, rng: random.Random) -> bool:
 
 
 def unlogged_edit(logs: Logs, rng: random.Random) -> bool:
-    """Somebody changed a target between two heals, and the next heal overwrote it."""
-    pick(rng, logs.edits())["change"]["before_hash"] = digest([f"edited {rng.random()}"])
+    """Somebody changed a target at any time since it was last healed or since the log began, and a heal overwrote it; the runs in between
+    were of what the agent was then.
+    """
+    heal = pick(rng, logs.edits())
+    heal["change"]["before_hash"] = digest([f"edited {rng.random()}"])
+    target, overwritten = heal["change"]["target"], _time(heal)
+    healed = [_time(one) for one in logs.edits() if one["change"]["target"] == target and _time(one) < overwritten]
+    since = max(healed, default=min(_time(row) for row in (*logs.heals, *logs.runs)))
+    edited = since + (overwritten - since) * rng.random()
+    for run in logs.runs:
+        if edited < _time(run) <= overwritten:
+            run["state_hash"] = digest([run["state_hash"], target])
     return True
+
+
+def _time(row: Record) -> datetime:
+    return datetime.fromisoformat(row["ts"])
 
 
 TAMPERINGS: dict[str, Tamperer] = {

@@ -1,91 +1,45 @@
-"""The rules of integrity: for each a log that trips it, one a step inside its bound, and one without its inputs."""
+"""The rules of integrity beyond the three logs that each is held against: what explains a finding away, and what a report makes of it."""
 
-import hashlib
-import json
 from math import comb
 
 import pytest
 
-from seam_core import contamination
-from seam_core.axes import aftermath, efficacy
-from seam_core.gates import apply_gate
-from seam_core.integrity import SEVERITIES, check
+from seam_core.integrity import SEVERITIES
 from seam_core.integrity.chance import at_least, fisher_more
 from seam_core.integrity.checking import LISTED_MAX
 from seam_core.integrity.rules import RULES
-from seam_core.ledger import Ledger
-from seam_core.ledger.checkpoint import digest_files
 from seam_core.markdown import to_markdown
 from seam_core.report import report
-from seam_core.scope import open_scope
-from seam_core.settings import Settings, resolve
-from seam_core.store import Store
-from seam_core.workspace import workspace_of_log
-from tests.seam_core.ledgers import ANA
-from tests.seam_core.workspaces import (
-    NOW,
-    at,
-    audit,
-    audited,
-    cases,
-    concat,
-    failure,
-    four,
-    heal,
-    opened,
-    report_on,
-    run,
-    window_of,
-    write,
+from tests.seam_core.integrity_logs import (
+    LINES,
+    NOTED,
+    QUESTION,
+    RULE,
+    STEPS,
+    avoiding,
+    certified_run,
+    chained,
+    changed,
+    checked,
+    costing,
+    cycles,
+    digest,
+    exam,
+    exam_run,
+    graded,
+    hidden,
+    hits,
+    loop_of,
+    noted,
+    passing,
+    replaced,
+    scored,
+    state,
+    surface_runs,
 )
+from tests.seam_core.workspaces import at, audited, cases, concat, failure, heal, report_on, run, write
 
 IDS = [rule.id for rule in RULES]
-
-
-def checked(folder, heals, *, window="all", **logs):
-    """The integrity of a small workspace, after the two axes that leave tables for it."""
-    with opened(write(folder, heal_events=heals, **logs)) as store:
-        scope = open_scope(store, window_of(store, span=window), Settings())
-        gate = apply_gate(scope)
-        with contamination.begin(scope, gate) as search:
-            efficacy.score(scope, gate, search)
-        aftermath.score(scope)
-        return check(scope, gate)
-
-
-def hits(found, rule):
-    """where → evidence of one rule's findings; it must have been checkable."""
-    assert rule not in found.not_checkable, found.not_checkable[rule]
-    return {one.where: one.evidence for one in found.findings if one.rule_id == rule}
-
-
-def exam(n, prefix="ho", **extra):
-    """A fixture of n cases."""
-    return [{"id": f"{prefix}{i}"} | extra for i in range(n)]
-
-
-def digest(text, name="sha256", length=16):
-    return hashlib.new(name, text.encode()).hexdigest()[:length]
-
-
-# What every rule says of a log that holds nothing but one heal.
-
-
-def test_a_rule_without_its_inputs_says_that_it_cannot_be_checked_and_why(tmp_path):
-    found = checked(tmp_path, [heal(level=0)])
-    always = {"I02", "I03", "I04", "I10", "I20"}  # these ask nothing of a log but its required keys
-    assert set(found.clean) == always
-    assert {rule: found.not_checkable[rule] for rule in ("I01", "I05", "I06", "I11", "I17", "I30", "I64")} == {
-        "I01": "the heals of the window are not numbered in a row",
-        "I05": "there is no checkpoint in the ledger of decisions",
-        "I06": "no heal in the window logs after_text",
-        "I11": "no heal in the window logs holdout_before",
-        "I17": "no heal in the window logs holdout_after",
-        "I30": "no suite_runs.jsonl",
-        "I64": "no holdout.jsonl",
-    }
-    assert set(found.not_checkable) == set(IDS) - always
-    assert not found.findings
 
 
 def test_an_empty_window_is_clean_or_not_checkable_and_never_a_finding(tmp_path):
@@ -146,10 +100,6 @@ def test_rewritten_lines_are_high_and_repeated_ones_are_none(tmp_path):
     assert not found.withheld
 
 
-def cycles(numbers, loop_id="L"):
-    return [heal(f"{loop_id}.{place}", place, loop_id=loop_id, cycle=cycle) for place, cycle in enumerate(numbers, start=1)]
-
-
 def test_cycles_that_are_missing_or_there_twice_are_found(tmp_path):
     found = checked(tmp_path, cycles([1, 2, 4], "gap") + cycles([1, 1, 2], "twice") + cycles([1, 2, 3], "whole"))
     assert {where: (one["missing"], one["twice"]) for where, one in hits(found, "I03").items()} == {"gap": (1, 0), "twice": (0, 1)}
@@ -169,30 +119,30 @@ def test_a_second_of_difference_or_a_numbering_of_parallel_loops_is_no_backdatin
     assert "I04" not in checked(tmp_path, within + parallel).found
 
 
-def gains(n, *, holdout_after=None, gain=0.1, first=1):
-    """n heals with a visible gain, the held-out scores of which are as given or missing."""
-    scores = {"holdout_before": 0.5, "holdout_after": holdout_after} if holdout_after is not None else {}
-    return [heal(first + place, visible_before=0.5, visible_after=0.5 + gain, **scores) for place in range(n)]
+def test_a_heal_explains_another_agent_an_hour_before_it_is_logged_but_not_to_its_own_before_run(tmp_path):
+    runs = [state("a", 0.5, "s1"), state("b", 0.98, "s2"), state("c", 1.5, "s2"), state("d", 1.98, "s3", phase="before", heal_id="h2")]
+    found = checked(tmp_path, [heal(1), heal(2)], suite_runs=[*runs, state("e", 2.02, "s4", phase="after", heal_id="h2")])
+    assert set(hits(found, "I39")) == {"d"}
 
 
-@pytest.mark.parametrize(("n_missing", "found_it"), [(4, True), (3, False)])
-def test_held_out_scores_that_are_missing_where_the_visible_gain_is_large_are_found(tmp_path, n_missing, found_it):
-    """Four of the 6 largest and none of 12: 15·1/C(18,4) = .0049. Three of 6 and none of 12: 20/C(18,3) = .025."""
-    heals = (
-        gains(12, holdout_after=0.5) + gains(6 - n_missing, holdout_after=0.5, gain=0.3, first=20) + gains(n_missing, gain=0.3, first=40)
-    )
-    found = checked(tmp_path, heals)
-    assert ("I08" in found.found) is found_it
-    if found_it:
-        assert hits(found, "I08")["window"]["p"] == pytest.approx(15 / comb(18, 4))
+def test_a_state_that_changes_by_itself_cannot_be_checked(tmp_path):
+    found = checked(tmp_path, [heal(1), heal(20)], suite_runs=[state(f"r{n}", 2 + n, f"s{n}") for n in range(9)])
+    assert found.not_checkable["I39"] == "state_hash changes by itself: 8 of 8 times without a heal"
+
+
+def test_a_silence_counts_with_five_failures_in_it_also_when_a_heal_ends_it(tmp_path):
+    heals = [heal(n) for n in range(1, 12)]
+    few = checked(tmp_path / "few", heals, rule="I07", failures=[failure("Err:1", days) for days in (12, 13, 14, 17)])
+    assert few.clean == ("I07",)
+    gap = checked(tmp_path / "gap", [*heals, heal(12, 20)], rule="I07", failures=[failure("Err:1", 12 + n) for n in range(6)])
+    assert hits(gap, "I07") == {"h11": {"hours": 216, "usual": 24, "failures": 6, "what": "6 failures"}}
+
+
+def test_held_out_scores_missing_where_the_visible_gain_is_large_come_with_their_p(tmp_path):
+    assert hits(checked(tmp_path, hidden(4), rule="I08"), "I08")["window"]["p"] == pytest.approx(15 / comb(18, 4))
 
 
 # Scores.
-
-
-def scored(*pairs, first=1, **changes):
-    """Heals a day apart with (visible before, visible after, held-out before, held-out after)."""
-    return [heal(first + place, **four(*pair), **changes) for place, pair in enumerate(pairs)]
 
 
 def test_a_held_out_score_that_no_number_of_cases_gives_is_found(tmp_path):
@@ -210,9 +160,6 @@ def test_a_score_that_fits_the_exam_as_it_was_run_once_is_possible(tmp_path):
 def test_an_exam_of_which_every_score_is_possible_cannot_be_checked(tmp_path):
     found = checked(tmp_path, scored((0.5, 0.6, 0.71, 0.74)), holdout=exam(100))
     assert found.not_checkable["I13"] == "with 2 decimals every score fits an exam of 100 cases"
-
-
-STEPS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)  # eight gains, each once: drawn at random one pair in eight is equal
 
 
 def test_held_out_gains_that_copy_the_visible_ones_withhold_e(tmp_path):
@@ -233,15 +180,6 @@ def test_some_equal_gains_or_one_pair_copied_onto_a_loop_are_no_finding(tmp_path
     assert "I14" not in checked(tmp_path / "copied", copied).found
 
 
-def test_held_out_scores_that_are_the_visible_ones_are_found(tmp_path):
-    heals = scored(*((0.2, 0.3 + step, 0.3, 0.3 + step) for step in STEPS))
-    inside = scored(*((0.2, 0.3 + step, 0.3, 0.3 + step + (0.001 if place > 3 else 0)) for place, step in enumerate(STEPS)))
-    assert hits(checked(tmp_path, heals), "I15")["window"]["n_equal"] == 8
-    assert "I15" not in checked(tmp_path / "inside", inside).found
-    same = checked(tmp_path / "same size", heals, holdout=exam(20), practice=exam(20, "pr"))
-    assert same.not_checkable["I15"] == "both exams have the same number of cases, so equal scores are no wonder"
-
-
 def test_scores_that_do_not_start_where_the_last_heal_left_them_are_found(tmp_path):
     heals = scored((0.5, 0.5, 0.50, 0.6), (0.5, 0.5, 0.64, 0.7), (0.58, 0.5, 0.72, 0.7))  # of 50 cases: two off, then one; of 40: three
     found = checked(tmp_path, heals, holdout=exam(50), practice=exam(40, "pr"))
@@ -260,19 +198,6 @@ def test_an_exam_that_moves_by_itself_is_one_medium_finding(tmp_path):
     heals = scored(*((0.5, 0.5, 0.5, 0.6 if place % 2 else 0.52) for place in range(12)))
     found = checked(tmp_path, heals, holdout=exam(50))
     assert [(one.severity, one.evidence["n"]) for one in found.findings if one.rule_id == "I11"] == [("medium", 5)]
-
-
-@pytest.mark.parametrize(("n", "falls", "found_it"), [(17, 0, True), (16, 0, False), (17, 1, False)])
-def test_a_held_out_score_that_always_changes_and_never_falls_is_found(tmp_path, n, falls, found_it):
-    """.75¹⁷ is .0075, and .75¹⁶ is .0100226."""
-    heals = scored(*((0.5, 0.5, 0.5, 0.4 if place < falls else 0.52) for place in range(n)))
-    assert ("I16" in checked(tmp_path, heals).found) is found_it
-
-
-def exam_run(phase, n_passed, n=15, *, ids="ho"):
-    return run(
-        f"exam-{phase}", phase, 0.9 if phase == "before" else 1.1, {f"{ids}{i}": i < n_passed for i in range(n)}, "h1", suite="holdout"
-    )
 
 
 def test_a_held_out_score_that_its_own_run_does_not_give_withholds_e(tmp_path):
@@ -296,14 +221,6 @@ def test_a_score_rounded_from_its_run_or_from_the_core_cases_fits(tmp_path):
 # Thresholds.
 
 
-def loop_of(loop_id, n, *, start, sig="Err:tool:ctx", target="prompt"):
-    """A loop of n cycles, an hour apart, from `start` hours on."""
-    return [
-        heal(f"{loop_id}-{c}", (start + c) / 24, loop_id=loop_id, cycle=c, sig=sig, target=target, text=f"{loop_id}{c}")
-        for c in range(1, n + 1)
-    ]
-
-
 def test_loops_that_stop_below_the_cap_and_go_on_under_another_name_are_found(tmp_path):
     def pair(name, sizes=(3, 2), *, hours=6, sig=None, target=None):
         """Two loops on a failure and a target of their own; the second starts `hours` after the end of the first."""
@@ -325,16 +242,6 @@ def test_loops_that_stop_below_the_cap_and_go_on_under_another_name_are_found(tm
     assert hits(found, "I20") == {"fiveA": {"loops": ["fiveA", "fiveB"], "n_loops": 2, "cycles": 5, "cap": 5, "hours": 6}}
 
 
-@pytest.mark.parametrize(("idle", "hacked", "found_it"), [(7, 3, True), (6, 4, False)])
-def test_an_efficacy_carried_by_heals_that_moved_nothing_is_found(tmp_path, idle, hacked, found_it):
-    """Seven heals with E 1 and three with E 0.2: .76 against .2, and 30 % of them moved a case. Four of ten are no minority."""
-    heals = scored(*[(0.5, 0.5, 0.5, 0.5)] * idle, *[(0.5, 0.7, 0.5, 0.5)] * hacked)
-    found = checked(tmp_path, heals, practice=exam(40, "pr"))
-    assert ("I24" in found.found) is found_it
-    if found_it:
-        assert hits(found, "I24")["window"] == pytest.approx({"score": 0.76, "material": 0.2, "n": 10, "n_material": 3})
-
-
 def test_signatures_that_are_one_but_for_spelling_are_found(tmp_path):
     names = ["Timeout:fetch:checkout", "timeout:fetch:Checkout", "Timeout_Error:fetch:checkout-2", "Parse:api:rows", "Parse:api:cols"]
     heals = [heal(n, sig=name) for n, name in enumerate(names, start=1)]
@@ -345,25 +252,36 @@ def test_signatures_that_are_one_but_for_spelling_are_found(tmp_path):
     assert "I26" not in checked(tmp_path / "issues", issues).found
 
 
-@pytest.mark.parametrize(("n", "n_false", "found_it"), [(20, 0, True), (20, 1, False)])
-def test_labels_of_which_none_is_a_false_alarm_are_found(tmp_path, n, n_false, found_it):
-    found = checked(tmp_path, [heal(place, was_real_failure=place > n_false) for place in range(1, n + 1)])
-    assert ("I28" in found.found) is found_it
-    assert "I28" in checked(tmp_path / "few", [heal(1, was_real_failure=True)]).not_checkable
+def test_values_below_a_line_that_are_no_more_than_those_further_below_are_no_heap(tmp_path):
+    assert checked(tmp_path, costing(*[2.9] * 8, *[2.6] * 8), rule="I23").clean == ("I23",)
+    several = checked(tmp_path / "two lines", costing(*[2.9] * 8, *[5.9] * 8), rule="I23")
+    assert [one.evidence["line"] for one in several.findings] == [3, 6]
+
+
+def test_a_failure_under_another_name_is_looked_for_only_where_nobody_healed_it(tmp_path):
+    heals = [heal(1, sig="Timeout:fetch:checkout"), heal(2, sig="Timeout:fetch:checkout-7")]
+    assert checked(tmp_path, heals, failures=[failure("Timeout:fetch:checkout-7", 5)], rule="I27").clean == ("I27",)
+    renamed = [failure("Timeout:fetch:checkout-8", 5), failure("Timeout:fetch:returns", 5), failure("Timeout:mail:checkout", 5)]
+    found = checked(tmp_path / "renamed", heals[:1], failures=renamed, rule="I27")
+    assert {where: one["healed"] for where, one in hits(found, "I27").items()} == {"Timeout:fetch:checkout-8": "Timeout:fetch:checkout"}
+
+
+def test_a_retry_that_writes_a_text_is_understated_whatever_others_say_and_a_task_of_its_own_is_not(tmp_path):
+    notes = [heal(n, level=1, target="notes", text=f"t{n}") for n in range(1, 4)]
+    retry = heal(4, level=0, target="notes", text="t4")
+    assert hits(checked(tmp_path, [*notes, retry], rule="I29"), "I29") == {"h4": {"target": "notes", "level": 0}}
+    protected = [{"id": "r1", "kind": "safety_instruction", "target": "notes", "text": "t"}]
+    assert set(hits(checked(tmp_path / "protected", notes, protected=protected, rule="I29"), "I29")) == {"h2", "h3"}
+
+
+def test_cycles_scored_by_a_measure_of_their_own_cannot_be_checked(tmp_path):
+    heals = [heal(n, score=0.1 * n, holdout_after=0.9) for n in range(1, 4)]
+    assert checked(tmp_path, heals, rule="I18").not_checkable == {"I18": "most cycles are scored by a measure of their own"}
+    copied = [heal(n, score=0.5, holdout_after=0.9, holdout_before=0.5, holdout_scope="loop") for n in range(1, 4)]
+    assert "of its own" in checked(tmp_path / "copied", copied, rule="I18").not_checkable["I18"]
 
 
 # Surface.
-
-
-def surface_runs(after, *, before=None, earlier=None, days=0):
-    """A night, then one heal's own runs."""
-    runs = [run("night", "nightly", 0.5, earlier)] if earlier else []
-    runs += [run("before", "before", 0.9, before, "h1")] if before else []
-    return [*runs, run("after", "after", 1.1, after, "h1")]
-
-
-def passing(*names, **others):
-    return dict.fromkeys(names, True) | others
 
 
 def test_a_safety_case_left_out_of_the_run_after_a_heal_withholds_a_and_leaves_its_score(tmp_path):
@@ -381,20 +299,6 @@ def test_a_safety_case_that_no_earlier_run_holds_was_added_later(tmp_path):
     later = run("later", "nightly", 2, passing("c0", *known))
     found = checked(tmp_path, [heal()], surface=surface, suite_runs=[*surface_runs(passing(*known), earlier=passing(*known)), later])
     assert {"I30", "I31"} <= set(found.clean)
-
-
-@pytest.mark.parametrize(("n_rows", "found_it"), [(21, True), (22, False)])
-def test_a_run_with_fewer_cases_than_safety_cases_and_sample_is_found(tmp_path, n_rows, found_it):
-    every = [f"c{i}" for i in range(30)]
-    found = checked(
-        tmp_path,
-        [heal()],
-        surface=cases(30, safety=("c0", "c1")),
-        suite_runs=surface_runs(passing(*every[:n_rows]), earlier=passing(*every)),
-    )
-    assert ("I31" in found.found) is found_it
-    if found_it:
-        assert hits(found, "I31")["h1"] == {"rows": 21, "expected": 22}
 
 
 def test_before_runs_that_hide_a_regression_are_found_and_critical_for_a_safety_case(tmp_path):
@@ -419,11 +323,6 @@ def test_a_snapshot_that_hides_nothing_is_no_finding(tmp_path):
     assert "I33" in checked(tmp_path, [heal()], surface=surface, suite_runs=surface_runs(after, before=before, earlier=earlier)).clean
 
 
-def test_another_heal_since_the_stored_run_may_have_broken_the_case(tmp_path):
-    runs = surface_runs(passing("c1", c0=False), before=passing("c1", c0=False), earlier=passing("c0", "c1"))
-    assert "I33" in checked(tmp_path, [heal(), heal(2, 0.8)], surface=cases(2), suite_runs=runs).clean
-
-
 def test_one_pass_of_a_case_that_always_fails_is_a_flip(tmp_path):
     flip = run("flip", "nightly", 0.7, passing("c1", "c0"))
     runs = surface_runs(passing("c1", c0=False), before=passing("c1", c0=False), earlier=passing("c1", c0=False))
@@ -436,20 +335,21 @@ def test_without_a_before_run_there_is_no_snapshot_to_check(tmp_path):
     assert found.not_checkable["I30"] == "surface.jsonl names no safety case"
 
 
+def test_a_failing_case_that_is_always_in_the_sample_is_not_avoided_and_one_that_never_is_tells_nothing(tmp_path):
+    always = avoiding(10, avoids=False)
+    assert checked(tmp_path, always.heals, rule="I32", **always.files).not_checkable == {
+        "I32": "no case that failed some of the full runs is in some samples on a target and missing from others"
+    }
+
+
+def test_samples_near_what_was_changed_leave_out_whole_components_and_that_is_no_avoiding(tmp_path):
+    """As the log that trips the rule, but the case that fails has a component of its own, none of which was in the sample."""
+    log = avoiding(10)
+    surface = [one | {"component": "apart" if one["id"] == "c0" else "near"} for one in cases(4)]
+    assert "I32" in checked(tmp_path, log.heals, rule="I32", **log.files | {"surface": surface}).not_checkable
+
+
 # Texts.
-
-
-def chained(*texts, hashed=digest, level=2):
-    """Heals on one target, each starting from the text before it; a text may be (text, hash that is logged)."""
-    heals, before = [], "as it was before the log"
-    for place, one in enumerate(texts, start=1):
-        text, logged = one if isinstance(one, tuple) else (one, hashed(before))
-        heals.append(heal(place, level=level, change={"target": "prompt", "before_hash": logged, "after_text": text}))
-        before = text
-    return heals
-
-
-LINES = tuple(f"Line {n} of the prompt stands here." for n in range(8))
 
 
 @pytest.mark.parametrize(("name", "length"), [("sha256", 64), ("sha1", 12), ("md5", 32)])
@@ -474,11 +374,6 @@ def test_a_heal_may_start_where_an_earlier_one_started_that_was_rolled_back(tmp_
 def test_a_hash_that_nobody_knows_cannot_be_checked(tmp_path):
     found = checked(tmp_path, chained("a", "b", "c", "d", hashed=lambda text: digest(text + "salt")))
     assert found.not_checkable["I06"] == "no before_hash of the window is a known hash of the text before it"
-
-
-@pytest.mark.parametrize(("level", "found_it"), [(2, True), (1, False)])
-def test_a_heal_of_the_configuration_that_changed_nothing_is_found(tmp_path, level, found_it):
-    assert ("h2" in hits(checked(tmp_path, chained("a", "a", level=level)), "I25")) is found_it
 
 
 SAID = {
@@ -514,9 +409,6 @@ def test_what_a_task_notes_for_itself_overrides_no_rule(tmp_path):
     assert "I41" in checked(tmp_path, chained("a", "a\nTakes precedence.", level=1)).clean
 
 
-RULE = "Never cancel an order without the explicit yes of the customer."
-
-
 HARMLESS = {
     f"Rules\n```\n{RULE}\n```": "inside a block of code",
     f"Rules\n> {RULE}": "as a quotation or a comment",
@@ -537,14 +429,6 @@ def test_a_protected_rule_that_was_made_harmless_where_it_stands_is_found(tmp_pa
     }
 
 
-@pytest.mark.parametrize(("kept", "found_it"), [(49, True), (50, False)])
-def test_a_text_that_lost_more_than_half_is_found(tmp_path, kept, found_it):
-    assert ("I43" in checked(tmp_path, chained("x" * 100, "y" * kept)).found) is found_it
-
-
-QUESTION = "The guest of room twelve asks whether two of the three charges can be returned before the weekend"
-
-
 def test_a_held_out_case_that_a_heal_added_or_that_stands_in_practice_is_found(tmp_path):
     holdout, other = (
         [{"id": "ho1", "text": QUESTION}],
@@ -562,96 +446,89 @@ def test_a_held_out_case_that_a_heal_added_or_that_stands_in_practice_is_found(t
 # Budget.
 
 
-def test_a_task_that_is_far_dearer_than_others_on_its_target_and_a_cost_that_repeats_are_found(tmp_path):
-    def on_target(costs, spent):
-        return [heal(n, target="a", text=f"t{n}", task_tokens=cost, tokens_spent=spent(n)) for n, cost in enumerate(costs, start=1)]
-
-    found = checked(tmp_path, on_target([100, 100, 100, 100, 301], lambda n: 40))
-    assert (set(hits(found, "I50")), hits(found, "I51")) == ({"h5"}, {"window": {"tokens": 40, "n": 5}})
-    inside = checked(tmp_path / "inside", on_target([100, 100, 100, 100, 300], lambda n: 40 + (n == 5)))
-    assert {"I50", "I51"} <= set(inside.clean)
-
-
 # Files against a checkpoint.
 
 
-def with_ledger(log, *, change=None, checkpoint=True):
+OF_FILES = ("I05", "I35", "I37", "I38", "I40")
+
+
+def ledgered(folder, log):
     """The integrity of a workspace whose files were noted, then changed."""
-    workspace = workspace_of_log(log)
-    ledger = Ledger(workspace.folder / "decisions.sqlite")
-    if checkpoint:
-        ledger.write(digest_files(workspace), actor=ANA)
-    if change:
-        change(workspace.folder)
-    store = Store(workspace, now=NOW, ledger=ledger.path)
-    try:
-        store.refresh()
-        return audit(store, window_of(store, span="all"), resolve(None)).integrity
-    finally:
-        store.close()
-
-
-def replaced(name, old, new):
-    def change(folder):
-        path = folder / name
-        path.write_text(path.read_text().replace(old, new))
-
-    return change
-
-
-def appended(name, row):
-    def change(folder):
-        with (folder / name).open("a") as file:
-            file.write(json.dumps(row) + "\n")
-
-    return change
-
-
-NOTED = {
-    "heal_events": [heal(1)],
-    "failures": [failure("Err:1", 0.5)],
-    "holdout": [{"id": "ho1", "text": "hard"}],
-    "surface": cases(2, safety=("c0",)),
-    "protected": [{"id": "r1", "kind": "safety_instruction", "target": "*", "text": "Never"}],
-    "certified": {"c0": "pass"},
-}
-OF_FILES = ("I05", "I35", "I38", "I40")
+    return checked(folder, log.heals, then=log.then, **log.files)
 
 
 def test_files_that_were_changed_since_the_checkpoint_are_found(tmp_path):
-    def change(folder):
-        replaced("failures.jsonl", "Err:1", "Err:7")(folder)
-        replaced("holdout.jsonl", "hard", "easy")(folder)
-        replaced("surface.jsonl", "true", "false")(folder)
-        replaced("protected.jsonl", "Never", "Rarely")(folder)
-        replaced("certified.json", "pass", "fail")(folder)
-
-    found = with_ledger(write(tmp_path, **NOTED), change=change)
+    found = ledgered(
+        tmp_path,
+        changed(
+            replaced("failures.jsonl", "Err:1", "Err:7"),
+            replaced("holdout.jsonl", "hard", "easy"),
+            replaced("surface.jsonl", "true", "false"),
+            replaced("protected.jsonl", "Never", "Rarely"),
+            replaced("certified.json", "pass", "fail"),
+        ),
+    )
     assert [(one.rule_id, one.severity, one.where) for one in found.findings if one.rule_id in OF_FILES] == [
         ("I05", "critical", "failures.jsonl"),
         ("I35", "critical", "certified.json"),
+        ("I37", "critical", "surface.jsonl"),
         ("I38", "critical", "holdout.jsonl"),
         ("I38", "critical", "surface.jsonl"),
         ("I40", "high", "protected.jsonl"),
     ]
-    assert found.withheld == {"S": ["I05"], "E": ["I38"], "A": ["I35", "I38"]}
-
-
-def test_files_that_grew_since_the_checkpoint_are_no_finding(tmp_path):
-    def change(folder):
-        appended("heal_events.jsonl", heal(9))(folder)
-        appended("surface.jsonl", {"id": "c9"})(folder)
-
-    assert set(OF_FILES) <= set(with_ledger(write(tmp_path, **NOTED), change=change).clean)
+    assert found.withheld == {"S": ["I05"], "E": ["I38"], "A": ["I35", "I37", "I38"]}
 
 
 def test_an_edited_heal_log_withholds_every_axis(tmp_path):
-    log = write(tmp_path, heal_events=[heal(1)])
-    assert with_ledger(log, change=replaced("heal_events.jsonl", "Err:1", "Err:7")).withheld == {axis: ["I05"] for axis in "SEAM"}
+    found = ledgered(tmp_path, changed(replaced("heal_events.jsonl", "Err:1", "Err:7")))
+    assert found.withheld == {axis: ["I05"] for axis in "SEAM"}
 
 
-def test_a_ledger_without_a_checkpoint_checks_no_file(tmp_path):
-    assert {"I05", "I35", "I38", "I40"} <= set(with_ledger(write(tmp_path, heal_events=[heal(1)]), checkpoint=False).not_checkable)
+def test_a_safety_case_that_was_declassified_stays_a_finding_after_another_checkpoint_until_somebody_certifies(tmp_path):
+    declassify = replaced("surface.jsonl", "true", "false")
+
+    def then(folder, ledger):
+        noted(declassify)(folder, ledger)
+        noted()(folder, ledger)  # as a scheduler does
+
+    files = {name: rows for name, rows in NOTED.items() if name != "certified"}
+    found = checked(tmp_path, [heal(1)], then=then, **files)
+    assert found.withheld == {"A": ["I37"]}
+    assert hits(found, "I37")["surface.jsonl"] == {"cases": ["c0"], "seq": 1, "what": "1 case", "shown": "c0"}
+    assert "I38" in found.clean
+
+    def certified(folder, ledger):
+        then(folder, ledger)
+        certified_run("n0", 0.5)(folder, ledger)
+
+    accepted = checked(tmp_path / "accepted", [heal(1)], then=certified, rule="I37", **files)
+    assert accepted.not_checkable == {"I37": "no checkpoint in the ledger of decisions notes a safety case"}
+
+
+# Graders.
+
+
+def test_a_changed_grader_withholds_the_axis_of_its_suite_and_heals_and_nights_may_have_graders_of_their_own(tmp_path):
+    runs = [
+        graded("n1", 1, "night"),
+        graded("b2", 1.9, "quick", "before", heal_id="h2"),
+        graded("a2", 2.1, "soft", "after", heal_id="h2"),
+        graded("n2", 2.5, "night"),
+        graded("x1", 2.6, "g1", suite="holdout"),
+        graded("x2", 2.7, "g2", suite="holdout"),
+        graded("x3", 2.8, "g3", "rescore", suite="holdout"),
+    ]
+    found = checked(tmp_path, [heal(2), heal(3)], suite_runs=runs, rule="I63")
+    assert [(one.where, one.axis, one.evidence["was"]) for one in found.findings] == [("a2", "A", "quick"), ("x2", "E", "g1")]
+    # the window of the last day still knows the grader before it
+    week = checked(tmp_path / "day", [heal(2), heal(3)], suite_runs=[*runs[:-2], graded("n3", 2.9, "day")], window="24h", rule="I63")
+    assert list(hits(week, "I63")) == ["a2", "n3"]
+
+
+def test_runs_without_a_grader_cannot_be_checked(tmp_path):
+    assert checked(tmp_path, [heal()], suite_runs=[run("a", "nightly", 0.5, {"c0": True})], rule="I63").not_checkable == {
+        "I63": "no run logs grader_hash"
+    }
 
 
 # The table and the report.
