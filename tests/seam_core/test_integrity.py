@@ -242,6 +242,11 @@ def test_loops_that_stop_below_the_cap_and_go_on_under_another_name_are_found(tm
     assert hits(found, "I20") == {"fiveA": {"loops": ["fiveA", "fiveB"], "n_loops": 2, "cycles": 5, "cap": 5, "hours": 6}}
 
 
+def test_loops_that_go_on_under_another_name_and_name_no_target_are_found(tmp_path):
+    found = checked(tmp_path, loop_of("a", 3, start=0, target=None) + loop_of("b", 2, start=8, target=None))
+    assert hits(found, "I20") == {"a": {"loops": ["a", "b"], "n_loops": 2, "cycles": 5, "cap": 5, "hours": 6}}
+
+
 def test_signatures_that_are_one_but_for_spelling_are_found(tmp_path):
     names = ["Timeout:fetch:checkout", "timeout:fetch:Checkout", "Timeout_Error:fetch:checkout-2", "Parse:api:rows", "Parse:api:cols"]
     heals = [heal(n, sig=name) for n, name in enumerate(names, start=1)]
