@@ -110,10 +110,11 @@ def _suggest(view: View, state: State, said: Merges) -> None:
     known = {_key(row): row for row in rows}
     if st.session_state.get("merge shown") not in known:
         st.session_state["merge shown"] = next(iter(known))
+    words = {key: f"{at}. {cut(row['signature'])} and {cut(row['others'][0])}" for at, (key, row) in enumerate(known.items(), start=1)}
     st.selectbox(
         f"To decide ({len(rows):,})",
         list(known),
-        format_func=lambda one: escape.visible(f"{cut(known[one]['signature'])} and {cut(known[one]['others'][0])}"),
+        format_func=lambda one: escape.visible(words[one]),  # numbered: two that are cut alike must not be taken for each other
         key="merge shown",
     )
     _one(view, state, known[st.session_state["merge shown"]])

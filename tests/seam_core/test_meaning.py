@@ -13,6 +13,7 @@ from seam_core.errors import SettingsError
 from seam_core.meaning import INSTALL, is_installed, model, sentences_of, share_said
 from seam_core.settings import ServerSettings, resolve
 from seam_core.similarity import revisit_similarity, similarity
+from seam_core.views import leaks
 from tests.seam_core.workspaces import audited, heal, loop, report_on, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,6 +146,8 @@ def test_a_held_out_case_in_other_words_is_a_suspect_and_changes_no_rate(tmp_pat
         assert found.scope.rows("paraphrase_rows") == []
     with audited(heals, **says("embedding")) as found:
         (row,) = found.scope.rows("paraphrase_rows")
+        told = " ".join(leaks.find_leaks(found).sentences)
+    assert "1 held-out case may stand in other words in what heals added: c2. A model suspects it and the rate leaves it out" in told
     assert (row["case_id"], row["heal_id"], row["sentence"]) == ("c2", "h2", "She asks for a corrected invoice by Friday.") or (
         row["case_id"], row["heal_id"], row["sentence"],
     ) == ("c2", "h2", "A customer in Lyon reports that the invoice shows a wrong amount.")  # fmt: skip
