@@ -1,6 +1,6 @@
 """How sure a number is: ranges for scores and rates, and whether a range settles on which side of a line the score lies.
 
-Source: docs/method.md, How sure. Quantiles come from scipy.special, which is imported where it is needed: it costs a command line 0.1 s.
+Source: docs/method.md, How sure. scipy and numpy are imported where they are needed: they cost a command line 0.1 s each.
 """
 
 from __future__ import annotations
@@ -8,11 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
 from typing import Literal
 
 from seam_core.axes.signal import F1_WEIGHT, RECURRENCE_WEIGHT
+from seam_core.quantiles import t_quantile
 
 CONFIDENCE = 0.95
+NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # standard errors on either side of a mean
 LOOPS_MIN = 3  # fewer loops give no range
 SIGNATURES_MIN = 5  # fewer signatures give no range
 DOMINANT = 1 / 3  # share of the heals from which one loop makes the rest count for less
@@ -58,8 +62,6 @@ def clustered(loops: Sequence[tuple[float, int]]) -> Interval | None:
     n_loops, n_heals = len(loops), sum(n for _, n in loops)
     if n_loops < LOOPS_MIN:
         return None
-    from scipy.special import stdtrit
-
     total, size = math.fsum(value for value, _ in loops), n_heals / n_loops
     pulled = (total + size / 2) / (n_heals + size)
     pseudo = [(0.0, size / 2), (size / 2, size / 2)]
@@ -70,7 +72,7 @@ def clustered(loops: Sequence[tuple[float, int]]) -> Interval | None:
     if largest > DOMINANT + TOLERANCE:
         df, dominant = min(df, max(2, round(n_heals**2 / sum(n * n for _, n in loops)) - 1)), largest
     spread, mean = math.sqrt(variance), total / n_heals
-    half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * spread
+    half = t_quantile(df, CONFIDENCE) * spread
     return Interval(max(0.0, min(mean, pulled - half)), min(1.0, max(mean, pulled + half)), n_loops, pulled, spread, dominant)
 
 
@@ -104,14 +106,12 @@ def verdict_of(interval: Interval | None, line: float) -> Verdict:
 
 def loops_needed(interval: Interval, line: float) -> int | None:
     """How many loops of the same spread would settle it; None when more than 200 would be needed, or the score is too close to its line."""
-    from scipy.special import stdtrit
-
     distance = abs(interval.center - line)
     if distance < TOO_CLOSE - TOLERANCE:
         return None
     spread = interval.spread * math.sqrt(interval.n_units)
     for n_loops in range(interval.n_units + 1, LOOPS_MAX + 1):
-        if float(stdtrit(n_loops - 1, (1 + CONFIDENCE) / 2)) * spread / math.sqrt(n_loops) <= distance + TOLERANCE:
+        if t_quantile(n_loops - 1, CONFIDENCE) * spread / math.sqrt(n_loops) <= distance + TOLERANCE:
             return n_loops
     return None
 
@@ -120,11 +120,9 @@ def wilson(k: int, n: int) -> tuple[float, float]:
     """The range of a share, k of n; for showing. (0, 1) when there is nothing to count."""
     if not n:
         return 0.0, 1.0
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + CONFIDENCE) / 2))
-    middle = (k + z * z / 2) / (n + z * z)
-    half = z * math.sqrt(k * (n - k) / n + z * z / 4) / (n + z * z)
+    square = NORMAL**2
+    middle = (k + square / 2) / (n + square)
+    half = NORMAL * math.sqrt(k * (n - k) / n + square / 4) / (n + square)
     return (0.0 if k == 0 else middle - half), (1.0 if k == n else middle + half)
 
 
@@ -158,10 +156,8 @@ def gain_range(n_fixed: int, n_broke: int, n: int) -> tuple[float, float]:
 
 def gap_range(visible: tuple[int, int, int], held_out: tuple[int, int, int]) -> tuple[float, float]:
     """95 % range of the signed gap from (fixed, broke, cases) of either exam."""
-    from scipy.special import ndtri
-
     (gain_v, var_v), (gain_h, var_h) = gain_range(*visible), gain_range(*held_out)
-    half = float(ndtri((1 + CONFIDENCE) / 2)) * math.sqrt(var_v + var_h)
+    half = NORMAL * math.sqrt(var_v + var_h)
     return gain_v - gain_h - half, gain_v - gain_h + half
 
 
@@ -172,8 +168,9 @@ def _counts(cells: Cells) -> list[int]:
     return [*labelled, *([] if cells.missed is None else [cells.missed]), *(unlabelled if any(unlabelled) else [])]
 
 
+@lru_cache(maxsize=2)
 def _signal_draws(cells: Cells, seed: int) -> list[float]:
-    """S of each draw, in order; none for fewer than five signatures."""
+    """S of each draw, in order; none for fewer than five signatures. The last ones are kept: a range and a chance are asked of the same."""
     counts = _counts(cells)
     if sum(counts) < SIGNATURES_MIN or not sum(counts[:4]):
         return []
