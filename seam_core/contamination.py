@@ -113,11 +113,12 @@ def _reason(scope: Scope, exam: Exam) -> str | None:
 
 
 def keep_texts_before(scope: Scope, gate: Gate) -> None:
-    """Keep ``texts_before``: of each target that changes in the window, the newest text before it that the gate did not stop."""
-    while True:
+    """Keep ``texts_before``, once: of each target that changes in the window, the newest text before it that the gate did not stop."""
+    if "texts_before" in scope.kept:
+        return
+    scope.keep("texts_before", TEXTS_BEFORE)
+    while gate.stop("select row from texts_before"):
         scope.keep("texts_before", TEXTS_BEFORE)
-        if not gate.stop("select row from texts_before"):
-            return
 
 
 def _find_changes(scope: Scope, gate: Gate) -> Changes:

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 TOLERANCE = 1e-9
 SHORT_TOKENS = 4  # a case shorter than one n-gram is testable from this many tokens …
@@ -38,7 +39,7 @@ def build_exam(cases: Iterable[tuple[str, str]], *, n: int) -> Exam:
     """The exam of (case id, text) pairs: the n-grams of each testable case, stock phrases left out."""
     texts = dict(cases)
     grams = {case: found for case, text in texts.items() if (found := case_grams(text, n=n))}
-    spread = Counter(gram for found in grams.values() for gram in found)
+    spread = Counter(chain.from_iterable(grams.values()))
     if len(grams) >= BOILERPLATE_CASES:
         stock = {gram for gram, cases_with in spread.items() if cases_with > BOILERPLATE_SHARE * len(grams) + TOLERANCE}
         grams = {case: kept for case, found in grams.items() if (kept := found - stock)}
@@ -46,7 +47,7 @@ def build_exam(cases: Iterable[tuple[str, str]], *, n: int) -> Exam:
     for case, found in grams.items():
         for gram in found:
             index.setdefault(gram, []).append(case)
-    pairs = frozenset((gram[at], gram[at + 1]) for gram in index for at in range(len(gram) - 1))
+    pairs = frozenset(chain.from_iterable(map(pairwise, index)))
     words = {case: tokens_of(text) for case, text in texts.items() if case in grams}
     return Exam(words, grams, index, pairs, tuple(sorted({len(gram) for gram in index})))
 
@@ -55,7 +56,7 @@ def case_grams(text: str, *, n: int) -> frozenset[Gram]:
     """The word n-grams of a case; its whole sequence of words when it is shorter but long enough to tell; else none."""
     tokens = tokens_of(text)
     if len(tokens) >= n:
-        return frozenset(tuple(tokens[at : at + n]) for at in range(len(tokens) - n + 1))
+        return frozenset(zip(*(tokens[at:] for at in range(n)), strict=False))  # as many as the last of these is long
     if len(tokens) >= SHORT_TOKENS and len(text) >= SHORT_CHARACTERS:
         return frozenset([tuple(tokens)])
     return frozenset()

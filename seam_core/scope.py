@@ -66,6 +66,7 @@ class Scope:
     con: duckdb.DuckDBPyConnection
     flags: list[str] = field(default_factory=list)
     is_large: bool = False  # too many heals to copy any of it
+    kept: set[str] = field(default_factory=set)  # tables that `keep` made
     _texts: OrderedDict[int, str | None] = field(default_factory=OrderedDict)
     _n_characters: int = 0
 
@@ -93,6 +94,12 @@ class Scope:
     def keep(self, name: str, sql: str, **binds: Any) -> None:
         """Keep a query's result as a temporary table."""
         self.query(f"create or replace temp table {name} as {sql}", **binds)
+        self.kept.add(name)
+
+    def keep_once(self, name: str, sql: str, **binds: Any) -> None:
+        """Keep a query's result as a temporary table, unless there is one of that name."""
+        if name not in self.kept:
+            self.keep(name, sql, **binds)
 
     def show(self, name: str, sql: str, **binds: float) -> None:
         """Keep rows that a page may open one by one: as a table, or where there are too many as a view that is computed when asked."""
