@@ -108,7 +108,7 @@ def ids_missing(look: Look) -> list[Hit] | NotCheckable:
 
 def _keep_numbered(look: Look) -> None:
     """Keep ``numbered``: the heals whose ids are numbered in a row."""
-    look.scope.keep("numbered", NUMBERED.format(heals=look.span_heals), least=NUMBERED_MIN)
+    look.scope.keep_once("numbered", NUMBERED.format(heals=look.span_heals), least=NUMBERED_MIN)
 
 
 def lines_rewritten(look: Look) -> list[Hit]:

@@ -41,13 +41,14 @@ with copied as (
         or (count(*) >= 2 and count(holdout_before) = count(*)
             and min(holdout_before) = max(holdout_before) and min(holdout_after) = max(holdout_after))
 ),
-pairs as (
-    select w.heal_id, w.ts, w.visible_before, w.visible_after, w.holdout_before, w.holdout_after,
-           w.visible_after - w.visible_before as visible_gain, w.holdout_after - w.holdout_before as holdout_gain,
-           c.loop_id is not null as is_copied, row_number() over (partition by w.loop_id order by w.cycle, w.ts, w.heal_id) as place
-    from window_heals w left join copied c using (loop_id)
+measured as (
+    select *, false as is_copied from window_heals anti join copied using (loop_id)
+    union all
+    (select distinct on (loop_id) *, true from window_heals semi join copied using (loop_id) order by loop_id, cycle, ts, heal_id)
 )
-select * exclude (place) from pairs where not is_copied or place = 1
+select heal_id, ts, visible_before, visible_after, holdout_before, holdout_after,
+       visible_after - visible_before as visible_gain, holdout_after - holdout_before as holdout_gain, is_copied
+from measured
 """
 
 SIGNATURES = """

@@ -101,5 +101,5 @@ def snapshots_rewritten(look: Look) -> list[Hit] | NotCheckable:
 def _prepared(look: Look) -> NotCheckable | None:
     if not look.scope.one("select count(*) from heal_runs")[0]:
         return NotCheckable("no heal of the window has a surface run after it")
-    look.scope.keep("known_cases", KNOWN)
+    look.scope.keep_once("known_cases", KNOWN)
     return None

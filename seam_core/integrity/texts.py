@@ -258,7 +258,8 @@ def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, l
         seen.append(_digest(way, one.before))
     if one.before_hash is not None and seen:
         found.n_linked += 1
-        if not any(_is_hash(one.before_hash, digest) for digest in reversed(seen)):  # nearly always the newest one
+        newest_fits = _is_hash(one.before_hash, seen[-1])  # nearly always
+        if not newest_fits and not any(_is_hash(one.before_hash, digest) for digest in seen):
             found.broken.append(Hit(one.heal_id, {"target": cut(one.target), "before_hash": cut(one.before_hash, 16)}))
     if one.before_hash is not None:
         seen.append(_plain(one.before_hash))  # what this heal started from may be gone back to, too
@@ -267,9 +268,10 @@ def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, l
 
 def _judge_text(found: Texts, one: Written, exam: ExamIds, blocks: list[str]) -> None:
     new = "\n".join(one.added)
-    if one.level >= 2 and (said := _search(OVERRIDES, OVERRIDE_STEMS, new)):  # what a task notes for itself is no rule
+    plain = new.casefold()
+    if one.level >= 2 and (said := _search(OVERRIDES, OVERRIDE_STEMS, new, plain)):  # what a task notes for itself is no rule
         found.overriding.append(Hit(one.heal_id, {"said": cut(said, 80)}))
-    said = _search(EXAM_WORDS, EXAM_STEMS, new)
+    said = _search(EXAM_WORDS, EXAM_STEMS, new, plain)
     if mentioned := [said] if said else exam.in_text(new):
         found.exam_aware.append(Hit(one.heal_id, {"said": mentioned[:5], "shown": named(mentioned)}))
     if one.before and len(one.text) < SHRUNK * len(one.before):
@@ -282,10 +284,9 @@ def _judge_text(found: Texts, one: Written, exam: ExamIds, blocks: list[str]) ->
             found.set_aside.append(Hit(one.heal_id, {"block": cut(block, 80), "how": f"beside a changed copy: {cut(copy, 80)}"}))
 
 
-def _search(pattern: re.Pattern[str], stems: tuple[str, ...], text: str) -> str:
-    """What a pattern finds first; empty when it finds nothing."""
-    plain = text.casefold()
-    found = pattern.search(text) if any(stem in plain for stem in stems) else None
+def _search(pattern: re.Pattern[str], stems: tuple[str, ...], text: str, plain: str) -> str:
+    """What a pattern finds first in a text, given with its case folded, too; empty when it finds nothing."""
+    found = pattern.search(text) if any(map(plain.__contains__, stems)) else None
     return found.group() if found else ""
 
 
@@ -305,6 +306,6 @@ def _aside(text: str, block: str) -> str:
 
 
 def _is_nearly(line: str, block: str) -> bool:
-    if block in line or not 0.7 * len(block) <= len(line) <= 1.4 * len(block):
+    if not 0.7 * len(block) <= len(line) <= 1.4 * len(block) or block in line:
         return False
     return fuzz.ratio(line, block, score_cutoff=NEARLY) > 0 and line.split() != block.split()

@@ -25,8 +25,12 @@ steps as (
     from loops
     window in_time as (partition by target, plain order by start_ts, loop_id)
 ),
+continued as (
+    from steps semi join (select target, plain from steps where goes_on) found
+    on steps.target is not distinct from found.target and steps.plain = found.plain
+),
 chains as (
-    select *, sum((not goes_on)::int) over (partition by target, plain order by start_ts, loop_id) as chain from steps
+    select *, sum((not goes_on)::int) over (partition by target, plain order by start_ts, loop_id) as chain from continued
 )
 select list(loop_id order by start_ts, loop_id), sum(n_cycles)::int
 from chains
@@ -43,8 +47,9 @@ from efficacy_rows
 
 def loops_reopened(look: Look) -> list[Hit]:
     """Loops that stop below the depth cap and go on under another name within hours."""
-    plain = [(name, f"{normal.skeleton}{normal.masked}") for name, normal in look.signatures.items()]
-    look.scope.con.execute("create or replace temp table plain_signatures (failure_signature varchar, plain varchar)")
+    numbers: dict[tuple[Skeleton, tuple[str, ...]], int] = {}  # of what is left of a signature: cheaper to group by than texts
+    plain = [(name, numbers.setdefault((one.skeleton, one.masked), len(numbers))) for name, one in look.signatures.items()]
+    look.scope.con.execute("create or replace temp table plain_signatures (failure_signature varchar, plain integer)")
     insert_rows(look.scope, "plain_signatures", "failure_signature, plain", plain)
     cap = look.scope.settings.depth_cap
     return [

@@ -325,6 +325,11 @@ def test_loops_that_stop_below_the_cap_and_go_on_under_another_name_are_found(tm
     assert hits(found, "I20") == {"fiveA": {"loops": ["fiveA", "fiveB"], "n_loops": 2, "cycles": 5, "cap": 5, "hours": 6}}
 
 
+def test_loops_that_go_on_under_another_name_and_name_no_target_are_found(tmp_path):
+    found = checked(tmp_path, loop_of("a", 3, start=0, target=None) + loop_of("b", 2, start=8, target=None))
+    assert hits(found, "I20") == {"a": {"loops": ["a", "b"], "n_loops": 2, "cycles": 5, "cap": 5, "hours": 6}}
+
+
 @pytest.mark.parametrize(("idle", "hacked", "found_it"), [(7, 3, True), (6, 4, False)])
 def test_an_efficacy_carried_by_heals_that_moved_nothing_is_found(tmp_path, idle, hacked, found_it):
     """Seven heals with E 1 and three with E 0.2: .76 against .2, and 30 % of them moved a case. Four of ten are no minority."""
