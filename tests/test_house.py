@@ -25,6 +25,7 @@ HEAVY = (
     "starlette",
     "requests",
     "apprise",
+    "inspect_ai",
 )
 
 
@@ -37,7 +38,7 @@ def modules_after(statement):
 
 @pytest.fixture(scope="module")
 def core_modules():
-    return modules_after("import seam_core.cli, seam_core.findings, seam_core.simulate")
+    return modules_after("import seam_core.cli, seam_core.findings, seam_core.simulate, seam_core.doctor, seam_core.importing.command")
 
 
 @pytest.mark.parametrize("name", HEAVY)
