@@ -29,6 +29,7 @@ HEAVY = (
     "tokenizers",
     "safetensors",
     "huggingface_hub",
+    "inspect_ai",
 )
 
 
@@ -41,7 +42,7 @@ def modules_after(statement):
 
 @pytest.fixture(scope="module")
 def core_modules():
-    return modules_after("import seam_core.cli, seam_core.findings, seam_core.simulate")
+    return modules_after("import seam_core.cli, seam_core.findings, seam_core.simulate, seam_core.doctor, seam_core.importing.command")
 
 
 @pytest.mark.parametrize("name", HEAVY)

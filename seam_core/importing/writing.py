@@ -80,8 +80,10 @@ def write(
                 left.append(Left(one.file, str(one.record.get(one.log.key or "", "")), fault))
             if tell and n % 1000 == 0:
                 tell(f"{n:,} records read")
-        for batch in batches.values():
-            left += _append(folder, batch)
+        # An empty log says something else than none. And all paths are looked at before one is written to.
+        paths = {table: _path(folder, batch.log) for table, batch in batches.items() if batch.digests}
+        for table, path in paths.items():
+            left += _append(path, batches[table])
     finally:
         for batch in batches.values():
             batch.lines.close()
@@ -116,13 +118,29 @@ def _identity(log: Log, record: dict[str, Any]) -> tuple[str, str]:
     return str(record[log.key]) if log.key else digest, digest
 
 
-def _append(folder: Path, batch: _Batch) -> list[Left]:
-    """Append the lines of a batch that are not in the workspace's log yet; returns those that are there with other content."""
-    place = fixtures_of(folder) if batch.log.fixture else folder
-    path = place / batch.log.file
-    packed = find_log(place, batch.log.file)
+def _path(folder: Path, log: Log) -> Path:
+    """The file that records of a log are appended to.  Raises WriteError when that must not be.
+
+    Whoever may write in the folder must not send our lines elsewhere, nor let us wait at a pipe.
+    """
+    place = fixtures_of(folder) if log.fixture else folder
+    path = place / log.file
+    if place != folder and place.is_symlink():
+        raise WriteError(f"{place}: is a link; records are imported into a folder of the workspace only")
+    packed = find_log(place, log.file)
     if packed is not None and packed != path:
         raise WriteError(f"{packed}: is packed and cannot be appended to; unpack it first")
+    try:
+        wrong = own_file(path)
+    except OSError as error:
+        raise WriteError(f"{path}: cannot be written ({error.strerror})") from None
+    if wrong not in ("", "none"):
+        raise WriteError(f"{path}: is {wrong}; records are imported into a plain file only")
+    return path
+
+
+def _append(path: Path, batch: _Batch) -> list[Left]:
+    """Append the lines of a batch that are not in the workspace's log yet; returns those that are there with other content."""
     left: list[Left] = []
     with _locked(path) as descriptor:
         there = _there(path, descriptor, batch)
@@ -147,13 +165,8 @@ def _append(folder: Path, batch: _Batch) -> list[Left]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """The log opened for appending, alone among those that lock it.  Raises WriteError.
-
-    Whoever may write in the folder must not send our lines elsewhere, nor let us wait at a pipe.
-    """
+    """The log opened for appending, alone among those that lock it.  Raises WriteError, also when it was exchanged meanwhile."""
     try:
-        if (wrong := own_file(path)) not in ("", "none"):
-            raise WriteError(f"{path}: is {wrong}; records are imported into a plain file only")
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         descriptor = os.open(path, flags, 0o644)
     except OSError as error:

@@ -564,3 +564,20 @@ def test_every_real_file_is_imported_or_refused_with_a_sentence(form, importer):
         ran = importer(form, path, *RUN, *time)
         assert (ran.code, ran.err.count("\n"), bool(ran.out)) in ((0, 0, True), (1, 0, True), (3, 1, False)), (path.name, ran.err)
     assert importer.runs or form in ("langfuse", "otlp")
+
+
+HEALED = {
+    "reflexion": ("reflexion/raw/*", ("--visible", "own_tests", "--holdout", "is_solved"), 88),
+    "adas": ("adas/raw/*", ("--visible", "fitness", "--holdout", "test_fitness"), 3),
+    "gepa": ("gepa/raw/*", ("--visible", "val"), 7),
+}
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="SEAM_REAL_LOGS names no folder with import_formats")
+@pytest.mark.parametrize("form", HEALED)
+def test_the_heals_of_real_loops_are_all_there(form, importer):
+    """As many as reflections were stored, programs proposed and candidates tried, by counting in the files."""
+    pattern, declared, n = HEALED[form]
+    (path,) = REAL.parent.glob(pattern)
+    assert importer(form, path, *declared, "--assume-ts", TS).code == 0
+    assert len(importer.heals) == n

@@ -81,7 +81,7 @@ def test_a_record_twice_in_what_is_read_is_one_and_another_content_is_refused(tm
 def test_what_the_reader_would_reject_is_refused_with_its_reason(item, reason, tmp_path):
     found, left = counts(tmp_path, item)
     assert (found[0][1:], left[0].reason) == ((0, 0, 1), reason)
-    assert not (tmp_path / item.log.file).read_bytes()
+    assert not (tmp_path / item.log.file).exists(), "an empty log says something else than none"
 
 
 def test_what_is_written_is_what_the_reader_keeps(tmp_path):
@@ -132,6 +132,16 @@ def test_cases_go_where_the_fixtures_are(importer, put):
     xml = put("r.xml", '<testsuite name="s" timestamp="2026-06-09T14:00:00Z"><testcase name="a"/></testsuite>')
     importer("junit", xml, *RUN, "--with-cases")
     assert importer.lines("fixtures/surface.jsonl") == [{"id": "s::a"}]
+
+
+def test_cases_do_not_follow_a_link_out_of_the_workspace(importer, put, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (importer.folder / "fixtures").symlink_to(tmp_path / "elsewhere")
+    xml = put("r.xml", '<testsuite name="s" timestamp="2026-06-09T14:00:00Z"><testcase name="a"/></testsuite>')
+    ran = importer("junit", xml, *RUN, "--with-cases")
+    assert (ran.code, "is a link; records are imported into a folder of the workspace only" in ran.err) == (3, True)
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert not importer.runs
 
 
 def test_a_full_disk_takes_back_what_was_written(tmp_path, monkeypatch):
