@@ -270,14 +270,8 @@ def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, l
         seen.append(_digest(way, one.before))
     if one.before_hash is not None and seen:
         found.n_linked += 1
-<<<<<<< HEAD
-        if not (
-            _is_hash(one.before_hash, seen[-1]) or any(_is_hash(one.before_hash, digest) for digest in seen)
-        ):  # nearly always the newest
-=======
         newest_fits = _is_hash(one.before_hash, seen[-1])  # nearly always
         if not newest_fits and not any(_is_hash(one.before_hash, digest) for digest in seen):
->>>>>>> speed5/speed5
             found.broken.append(Hit(one.heal_id, {"target": cut(one.target), "before_hash": cut(one.before_hash, 16)}))
     if one.before_hash is not None:
         seen.append(_plain(one.before_hash))  # what this heal started from may be gone back to, too
