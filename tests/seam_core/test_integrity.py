@@ -247,8 +247,6 @@ def test_loops_that_go_on_under_another_name_and_name_no_target_are_found(tmp_pa
     assert hits(found, "I20") == {"a": {"loops": ["a", "b"], "n_loops": 2, "cycles": 5, "cap": 5, "hours": 6}}
 
 
-
-
 def test_signatures_that_are_one_but_for_spelling_are_found(tmp_path):
     names = ["Timeout:fetch:checkout", "timeout:fetch:Checkout", "Timeout_Error:fetch:checkout-2", "Parse:api:rows", "Parse:api:cols"]
     heals = [heal(n, sig=name) for n, name in enumerate(names, start=1)]
