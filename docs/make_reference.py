@@ -3,6 +3,7 @@
 records.md, settings.md and method.md keep what is written by hand; only what stands between ``<!-- generated … -->`` and
 ``<!-- end of generated … -->`` is replaced. The JSON Schemas in schema/ are written whole. Nothing is taken from anywhere but
 `seam_core.records`, `seam_core.settings`, `seam_core.sign_in` and `seam_core.integrity`, and the tests compare every byte.
+So is the schema that the recorder carries with it, since it imports the standard library only.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from seam_core.settings import SIMILARITY_METHODS, Bound, bounds
 from seam_core.sign_in import SignIn
 
 DOCS = Path(__file__).parent
+CARRIED = DOCS.parent / "seam_core" / "recorder" / "schema.py"
+CARRIED_LOGS = ("heal_events.jsonl", "failures.jsonl", "suite_runs.jsonl", "protected.jsonl")
+CARRIED_THRESHOLDS = ("budget_elevated", "budget_escalated")
 
 # One line of each log with every key in it, as the reference shows it.
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -108,6 +112,44 @@ def schemas() -> dict[Path, str]:
 def schema_path(file: str) -> Path:
     """Where the schema of a file of a workspace stands."""
     return DOCS / "schema" / f"{file.split('.', maxsplit=1)[0]}.schema.json"
+
+
+def carried_schema() -> str:
+    """The module that tells the recorder what a line may hold, without the libraries of the core."""
+    lines = [
+        '"""What a line may hold, and the budget\'s thresholds. Made by docs/make_reference.py from the core; not to be edited."""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from .checking import Rules",
+        "from .shape import Column",
+        "",
+    ]
+    for log in LOGS:
+        if log.file in CARRIED_LOGS:
+            lines += [
+                f"{log.table.upper()} = Rules.of(",
+                "    (",
+                *(f"        {_literal(column)}," for column in columns_of(log)),
+                "    )",
+                ")",
+            ]
+    lines.append("THRESHOLDS = {  # key: default, what it is above, and at most")
+    for name in CARRIED_THRESHOLDS:
+        default, bound = bounds()[name]
+        lines.append(f'    "{name}": ({float(default)!r}, {float(bound.low)!r}, {float(bound.high)!r}),')
+    return "\n".join([*lines, "}", ""])
+
+
+def _literal(column: Column) -> str:
+    given = {"low": column.low, "high": column.high, "choices": column.choices, "inner": column.inner}
+    more = "".join(f", {name}={_quoted(value)}" for name, value in given.items() if value not in (None, ()))
+    head = ", ".join(_quoted(value) for value in (column.name, column.path, column.kind, column.keep))
+    return f"Column({head}, required={column.required}{more})"
+
+
+def _quoted(value: Any) -> str:
+    return repr(value).replace("'", '"')
 
 
 def records_reference() -> str:
@@ -219,7 +261,7 @@ def files() -> dict[Path, str]:
         "method.md": {"rules": rules_reference()},
         "settings.md": {"settings": settings_reference(), "sign_in": sign_in_reference()},
     }
-    found = schemas()
+    found = schemas() | {CARRIED: carried_schema()}
     for name, generated in parts.items():
         text = (DOCS / name).read_text(encoding="utf-8")
         for part, content in generated.items():

@@ -9,35 +9,20 @@ value is in doubt and its line is looked at again. Logs full of such texts are r
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from seam_core.recorder.shape import TIME_PATTERN, Column
 from seam_core.records import Log, Record
+
+__all__ = ["Column", "columns_of", "reader", "selection", "with_digest"]
 
 COMMON_TIME = "____-__-__T__:__:__Z"
 # How a value that is no text looks when it is read as text, and what is asked first, as it costs a tenth.
 NOT_TEXT = r"^(?:[{\[]|(?:true|false|-?(?i:nan|inf|infinity)|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$)"
 MAYBE_NOT_TEXT = "({raw} < ':' or {raw} >= '[' and {raw} < '\\' or {raw} >= '{{' or strlen({raw}) < 10)"
 ASSUMED_UTC = r"case when ends_with(ts, 'Z') then false else not regexp_full_match(ts, '.*([Zz]|[+-]\d\d:\d\d)') end"
-TIME_PATTERN = r"\d{4}-\d\d-\d\d[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)?"
-
-
-@dataclass(frozen=True)
-class Column:
-    """One key of a record: where it stands, what it may hold, and how it is kept."""
-
-    name: str
-    path: tuple[str, ...]
-    kind: str  # text, time, share, int, bool, choice, map, object, any
-    keep: str  # column, presence, check, skip
-    required: bool
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-    inner: tuple[str, ...] = ()  # keys of an object that is not taken apart; each holds text
-    description: str = ""
 
 
 def columns_of(log: Log) -> list[Column]:

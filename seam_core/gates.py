@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import duckdb
 
+from seam_core.recorder.limits import TOLERANCE, broken_blocks, folded
 from seam_core.scope import COPY_MAX, Scope, define_heals, insert_rows
 
-TOLERANCE = 1e-9
 SUSPECT_BLOCKS = 50  # with more blocks one query would grow too large
 
 # A protected line without text protects the whole target.
@@ -76,7 +76,7 @@ class Gate:
         blocks = scope.query("select id, target, text from protected where text is not null order by id")
         self._blocks: dict[str, list[tuple[str, str, str]]] = {}
         for block_id, target, text in blocks:
-            self._blocks.setdefault(target, []).append((block_id, text, _folded(text)))
+            self._blocks.setdefault(target, []).append((block_id, text, folded(text)))
             if not text.strip():
                 scope.flags.append(f"protected block {block_id} has an empty text and protects nothing")
         self.idle = not scope.one("select count(*) from protected")[0]
@@ -124,17 +124,6 @@ class Gate:
         return file.is_same()
 
 
-def broken_blocks(text: str, blocks: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """Ids of the blocks (id, text, folded text) that are not wholly present in `text`, whitespace runs folded."""
-    folded: str | None = None
-    for block_id, plain, folded_block in blocks:
-        if plain in text:
-            continue
-        folded = _folded(text) if folded is None else folded
-        if folded_block not in folded:
-            yield block_id
-
-
 def apply_gate(scope: Scope) -> Gate:
     """Block what touches a protected block, and define the heals that are left to score. Keeps ``blocked_rows``."""
     gate = Gate(scope)
@@ -150,7 +139,3 @@ def govern_budget(scope: Scope) -> Budget:
     scope.show("budget_rows", BUDGET_ROWS, elevated=settings.budget_elevated + TOLERANCE, escalated=settings.budget_escalated + TOLERANCE)
     found = dict(scope.query("select verdict, count(*) from budget_rows group by verdict"))
     return Budget(found.get("elevated", 0), found.get("escalated", 0), found.get("unknown", 0))
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())

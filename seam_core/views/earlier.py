@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from seam_core.gates import broken_blocks
+from seam_core.recorder.limits import broken_blocks, folded
 from seam_core.scope import Scope
 from seam_core.views.dossier import Earlier
 
@@ -26,9 +26,9 @@ def earlier_text(scope: Scope, target: str, ts: datetime, heal_id: str = "") -> 
     blocks = scope.query(BLOCKS, target=target)
     if any(text is None for _, text in blocks):
         return None
-    folded = [(block, text, " ".join(text.split())) for block, text in blocks]
+    plain = [(block, text, folded(text)) for block, text in blocks]
     for row, earlier, moment, loop_id, cycle in scope.query(EARLIER, target=target, ts=ts, heal_id=heal_id, n=TRIED):
         text = scope.text(row) or ""
-        if next(broken_blocks(text, folded), None) is None:
+        if next(broken_blocks(text, plain), None) is None:
             return Earlier(earlier, moment, loop_id, cycle, text)
     return None
