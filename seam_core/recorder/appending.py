@@ -23,7 +23,7 @@ except ImportError:  # Windows
 
 Sync = Literal["disk", "system"]
 BLOCK_BYTES = 2**20
-PAUSE_S = (0.0005, 0.02)  # between two tries for the lock: at first, and at most
+PAUSE_S = 0.0005  # between two tries for the lock, and a twentieth of the time waited so far
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 FAR_BYTE = 2**31 - 2  # on Windows a locked byte cannot be read, so one is locked that is never written
 
@@ -163,12 +163,11 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def _lock(fd: int, stop: float) -> None:
-    pause = PAUSE_S[0]
+    started = time.monotonic()
     while not _try_lock(fd):
-        if time.monotonic() > stop:
+        if (now := time.monotonic()) > stop:
             raise AppendError("another process has locked the log and does not give it back")
-        time.sleep(pause)
-        pause = min(PAUSE_S[1], pause * 1.5)
+        time.sleep(min(PAUSE_S + (now - started) / 20, 0.05))
 
 
 def _try_lock_posix(fd: int) -> bool:
