@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import pages
+from benchmarks import logging_heals, pages
 from benchmarks.pages import FILES
 from seam_core.simulate import write_bulk
 
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="of the reports only those on the 100,000 × 1 kB log")
     chosen = parser.parse_args()
     rows = reports(rounds=chosen.rounds, small=chosen.small)
-    pages.show([*rows, *pages.rows(rounds=chosen.rounds)])
+    pages.show([*rows, *logging_heals.rows(rounds=chosen.rounds), *pages.rows(rounds=chosen.rounds)])
 
 
 def reports(*, rounds: int, small: bool) -> list[tuple[str, str, str]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from seam_core.axes.monotonicity import loop_score
 from seam_core.importing.formats import FORMATS
@@ -189,8 +190,9 @@ def test_every_flag_that_is_named_exists():
         commands |= flags_of("-m", "seam_core", "baseline", command)
     for form in FORMATS:
         commands |= flags_of("-m", "seam_core", "import", form)
-    # ruff format --check; the arguments of somebody's own program; what pytest and promptfoo are called with
-    elsewhere = {"--check", "--title", "--link", "--junitxml", "--output"}
+    commands |= flags_of("-m", "pytest", "-p", "seam_core.pytest_plugin")
+    # ruff format --check; the arguments of somebody's own program; what promptfoo is called with
+    elsewhere = {"--check", "--title", "--link", "--output"}
     for page in PAGES:
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", code_of(page)))
         assert named <= known | commands | elsewhere, page.name
@@ -277,10 +279,11 @@ def first_line():
 
 def test_the_snippet_logs_the_line_that_is_shown(tmp_path):
     snippet = next(text for _, text in blocks(ROOT / "README.md", "python"))
-    subprocess.run([sys.executable, "-c", snippet], cwd=tmp_path, check=True)
-    line = (tmp_path / HEALS.file).read_text(encoding="utf-8")
-    assert json.loads(line) | {"ts": ""} == json.loads(first_line()) | {"ts": ""}
-    schema_of(HEALS.file).validate(json.loads(line))
+    subprocess.run([sys.executable, "-S", "-c", snippet], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, check=True)
+    logged = json.loads((tmp_path / "my_agent" / HEALS.file).read_text(encoding="utf-8"))
+    schema_of(HEALS.file).validate(logged)
+    assert logged.pop("duration_s") < 10
+    assert logged | {"ts": ""} == json.loads(first_line()) | {"ts": ""}
     assert len(snippet.splitlines()) <= 10
 
 
@@ -293,6 +296,84 @@ def test_the_report_shown_is_the_true_one(tmp_path):
         if expected.strip() != "…":
             assert expected in lines, expected  # in this order: `in` goes on where the last one was found
     assert done.returncode == 1
+
+
+# ---- ways in
+
+
+def test_every_example_of_recording_prints_what_is_shown(tmp_path):
+    page = (DOCS / "recording.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python\n(.*?)^```\n\n(?:`run_seam.*?\n\n)?(?:```text\n(.*?)^```)", page, re.DOTALL | re.M)
+    assert len(examples) == page.count("```python"), "an example without its output"
+    code = "\n".join(f"{text}\nprint('next')" for text, _ in examples)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("next\n")[:-1] == [shown for _, shown in examples]
+    assert [heal["heal_id"] for heal in lines_of(tmp_path / "my_agent" / HEALS.file)] == ["h_0001", "h_0002", "h_0003", "h_0004", "x_0001"]
+
+
+def test_the_toy_agent_has_the_report_that_is_told(tmp_path):
+    agent = next(text for heading, text in blocks(DOCS / "recording.md", "python") if heading == "The recorder")
+    assert sum(not line.startswith(("from", "print")) for line in agent.splitlines() if line) <= 10
+    subprocess.run([sys.executable, "-S", "-c", agent], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, check=True)
+    done = run_seam("--heals", f"my_agent/{HEALS.file}", "--require", "S,E,A,M", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    told = re.search(r"says of it S (\S+), E (\S+), A (\S+) and M (\S+):", (DOCS / "recording.md").read_text(encoding="utf-8"))
+    assert [found[axis] for axis in "SEAM"] == [float(score) for score in told.groups()]
+    assert found["budget_elevated"] == 0
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_pytest_example_writes_the_run_it_tells_of(tmp_path):
+    (example,) = (text for _, text in blocks(DOCS / "ci.md", "python"))
+    (command,) = (text for _, text in blocks(DOCS / "ci.md", "sh"))
+    (tmp_path / "test_surface.py").write_text(example, encoding="utf-8")
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")} | {"PYTHONPATH": str(ROOT)}
+    words = [sys.executable, *command.split()[1:], "--rootdir", str(tmp_path), "-p", "no:cacheprovider"]
+    subprocess.run(words, cwd=tmp_path, env=environ, capture_output=True, check=False)
+    (run,) = lines_of(tmp_path / "my_agent" / "suite_runs.jsonl")
+    assert (run["results"], run["phase"]) == ({"safe_01": "pass", "case_07": "fail"}, "nightly")
+    options = set(re.findall(r"^\| `(--seam-[a-z-]+)`", (DOCS / "ci.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert options == {flag for flag in flags_of("-m", "pytest", "-p", "seam_core.pytest_plugin") if flag.startswith("--seam-")}
+
+
+def run_action(given, cwd):
+    """Exit codes of the commands of the GitHub Actions step, run as it would run them, without the one that installs."""
+    action = yaml.safe_load((ROOT / ".github" / "actions" / "seam" / "action.yml").read_text(encoding="utf-8"))
+    values = {f"inputs.{name}": str(given.get(name, one.get("default", ""))) for name, one in action["inputs"].items()}
+    values["github.action_path"] = str(ROOT / ".github" / "actions" / "seam")
+    codes = []
+    for step in action["runs"]["steps"]:
+        if "uses" in step or "pip install" in step["run"]:
+            continue
+        environ = {name: re.sub(r"\$\{\{ (.*?) \}\}", lambda found: values[found[1]], text) for name, text in step["env"].items()}
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environ |= {"PATH": path, "GITHUB_STEP_SUMMARY": str(cwd / "summary.md")}
+        codes.append(subprocess.run(["bash", "-e", "-o", "pipefail", "-c", step["run"]], cwd=cwd, env=environ, check=False).returncode)
+    return codes
+
+
+def test_the_step_for_github_actions_scores_and_fails_the_job_as_the_command_does(tmp_path):
+    shutil.copytree(DOCS / "example", tmp_path / "logs")
+    (workflow,) = (yaml.safe_load(text) for _, text in blocks(DOCS / "ci.md", "yaml"))
+    step = next(step for step in workflow["jobs"]["seam"]["steps"] if "/.github/actions/seam@" in step.get("uses", ""))
+    assert run_action(step["with"] | {"heals": f"logs/{HEALS.file}"}, tmp_path) == [0, 2]
+    assert json.loads((tmp_path / "seam-report.json").read_text(encoding="utf-8"))["recertify_due"] is True
+    assert (tmp_path / "seam-rejects.jsonl").exists()
+    assert "RECERTIFY" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert run_action({"heals": "$(touch taken).jsonl", "require": ""}, tmp_path) == [0, 3]
+    assert not (tmp_path / "taken").exists(), "what is given is never run"
+
+
+def test_the_step_for_github_actions_installs_what_there_is():
+    action = yaml.safe_load((ROOT / ".github" / "actions" / "seam" / "action.yml").read_text(encoding="utf-8"))
+    (install,) = (step for step in action["runs"]["steps"] if "pip install" in step.get("run", ""))
+    assert '-r "$SEAM/requirements.txt"' in install["run"]
+    assert (ROOT / ".github" / "actions" / "seam" / "../../../requirements.txt").is_file()
 
 
 # ---- worked examples

@@ -7,7 +7,8 @@ with recorder.heal("timeout:fetch_tool:checkout_flow", loop_id="loop_001", level
 
 from .heal import Change, Heal, hash_of
 from .probe import Probe, probe
-from .recorder import Problem, Receipt, Recorder, Telemetry
+from .recorder import Recorder, Telemetry
 from .verdicts import BudgetVerdict, GateVerdict
+from .writing import Problem, Receipt
 
 __all__ = ["BudgetVerdict", "Change", "GateVerdict", "Heal", "Probe", "Problem", "Receipt", "Recorder", "Telemetry", "hash_of", "probe"]

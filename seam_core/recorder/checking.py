@@ -67,28 +67,42 @@ def judge_line(line: bytes, rules: Rules, *, latest: datetime) -> Fault | None:
 
     latest: the newest time that is believed; see `latest_time`.
     """
+    with_twice: list[JSONObject] = []
     try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return "", f"not UTF-8: byte {error.start + 1} of the line is {line[error.start]:#04x}"
-    try:
-        value = json.loads(text, object_pairs_hook=JSONObject.of, parse_constant=_no_constant, parse_int=whole_number)
+        text, value = _parsed(line, with_twice)
     except _NotJSONError as error:
         return "", str(error)
-    except json.JSONDecodeError as error:
-        return "", f"not JSON: {error.msg.rstrip('.').lower().removesuffix(' at')} at character {error.pos + 1}"
     except RecursionError:
         return None
     if not isinstance(value, JSONObject):
         return "", f"must be an object, found {describe(value)}"
-    if twice := _key_twice(rules.columns, value):
+    if with_twice and (twice := _key_twice(rules.columns, value)):
         return twice, "stands twice in one object"
-    if _MAYBE_SURROGATE.search(text) and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+    if _has_half_pair(text, value):
         return "", "not Unicode: half of a surrogate pair"
     if fault := _judge_object(value, rules.tree):
         return fault
     time = rules.tree.get("ts")
     return _judge_time(value["ts"], time, latest) if isinstance(time, Column) else None
+
+
+def _parsed(line: bytes, with_twice: list[JSONObject]) -> tuple[str, Any]:
+    """A line as text and as the value that it is; objects in which a key stands twice are noted.  Raises _NotJSONError, RecursionError."""
+
+    def take(pairs: list[tuple[str, Any]]) -> JSONObject:
+        found = JSONObject.of(pairs)
+        if found.twice:
+            with_twice.append(found)
+        return found
+
+    try:
+        text = line.decode("utf-8-sig")
+        return text, json.loads(text, object_pairs_hook=take, parse_constant=_no_constant, parse_int=whole_number)
+    except UnicodeDecodeError as error:
+        raise _NotJSONError(f"not UTF-8: byte {error.start + 1} of the line is {line[error.start]:#04x}") from None
+    except json.JSONDecodeError as error:
+        said = error.msg.rstrip(".").lower().removesuffix(" at")
+        raise _NotJSONError(f"not JSON: {said} at character {error.pos + 1}") from None
 
 
 def latest_time(now: datetime) -> datetime:
@@ -153,6 +167,10 @@ def _fits(value: Any, rule: Column) -> bool:
 
 def _wrong(path: tuple[str, ...], expected: str, value: Any) -> Fault:
     return ".".join(path), f"must be {expected}, found {describe(value)}"
+
+
+def _has_half_pair(text: str, value: JSONObject) -> bool:
+    return bool(_MAYBE_SURROGATE.search(text) and _SURROGATE.search(json.dumps(value, ensure_ascii=False)))
 
 
 def _key_twice(columns: tuple[Column, ...], value: JSONObject) -> str | None:

@@ -62,6 +62,7 @@ def run_pytest(folder, tests, *options, workspace="ws"):
     (folder / "test_it.py").write_text(tests, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "seam_core.pytest_plugin", "-p", "no:cacheprovider", "--rootdir", folder]
     environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")} | {"PYTHONPATH": str(ROOT)}
+    environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only the plugins that a test asks for: starting all of them takes longest
     where = ["--seam-workspace", folder / workspace] if workspace else []
     done = subprocess.run([*command, *where, *options, "test_it.py"], cwd=folder, env=environ, capture_output=True, text=True, check=False)
     log = folder / "ws" / "suite_runs.jsonl"
@@ -74,7 +75,7 @@ def plain(case):
     return case.removeprefix("test_it.py::")
 
 
-@pytest.mark.parametrize("options", [("-p", "no:xdist"), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("options", [(), ("-p", "xdist.plugin", "-n", "2")], ids=["alone", "xdist"])
 def test_only_what_ran_and_held_is_a_pass(tmp_path, options):
     said, code, (run,) = run_pytest(tmp_path, TESTS, *options)
     assert {plain(case): outcome for case, outcome in run["results"].items()} == OUTCOMES
@@ -95,7 +96,9 @@ def test_a_test_that_is_listed_twice_fails_if_either_did(tmp_path):
 
 def test_the_last_of_several_tries_counts_and_that_there_were_others_is_kept(tmp_path):
     tests = "done = []\ndef test_flaky():\n    done.append(1)\n    assert len(done) > 1\n"
-    _, code, (run,) = run_pytest(tmp_path, tests, "--reruns", "2", "--seam-run-id", "mine", "--seam-night", "2026-06-09")
+    _, code, (run,) = run_pytest(
+        tmp_path, tests, "-p", "pytest_rerunfailures", "--reruns", "2", "--seam-run-id", "mine", "--seam-night", "2026-06-09"
+    )
     assert (run["results"], run["reruns"], code) == ({"test_it.py::test_flaky": "pass"}, {"test_it.py::test_flaky": 1}, 0)
     assert (run["run_id"], run["night"]) == ("mine", "2026-06-09")
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -358,23 +359,19 @@ def test_what_cannot_be_written_is_kept_told_and_written_later(tmp_path, spoil):
     assert (to.flush(), list(tmp_path.glob("seam-aside-*"))) == (0, [])
 
 
-def test_a_full_disk_leaves_the_log_as_it_was_and_the_heal_aside(tmp_path, monkeypatch):
-    """The system call itself runs out of room in the middle of a line, as it does on a full disk."""
+def test_without_room_for_a_whole_line_the_log_stays_as_it_was_and_the_heal_waits(tmp_path):
+    """The operating system gives room for some bytes of the line and then refuses, as it does on a full disk."""
     to = recorder(tmp_path / "ws")
-    log_one(to)
+    log_one(to, evidence="e" * 5000)
     before = (tmp_path / "ws" / HEALS.file).read_bytes()
-    real = os.write
-
-    def full(fd, data):
-        if len(data) > 10:
-            return real(fd, data[:10])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(appending.os, "write", full)
-        lost = log_one(to)
-    assert (lost.written, (tmp_path / "ws" / HEALS.file).read_bytes()) == (False, before)
-    assert "No space left on device" in to.problems[0].sentence
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 40, hard))
+    try:
+        waits = log_one(to)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    assert (waits.written, (tmp_path / "ws" / HEALS.file).read_bytes()) == (False, before)
+    assert "File too large" in to.problems[0].sentence
     assert (to.flush(), [one["cycle"] for one in lines(tmp_path / "ws")]) == (0, [1, 2])
 
 
