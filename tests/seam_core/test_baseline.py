@@ -160,6 +160,7 @@ def test_certifying_writes_who_why_on_which_run_and_both_baselines(folder):
         log = (folder / "suite_runs.jsonl").read_bytes()
         assert said.files["suite_runs.jsonl"].sha256 == sha256(log).hexdigest()
         assert said.files["certified.json"].sha256 == sha256((folder / "certified.json").read_bytes()).hexdigest()
+        assert said.safety == ["c0"]
     assert copy_in(folder) == new
     assert verify(folder / "decisions.sqlite").holds
 
