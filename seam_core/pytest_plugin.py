@@ -19,7 +19,8 @@ PHASES = ("before", "after", "nightly", "control", "rescore")
 WHOLE = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 CASE = "seam_case"
 OUTPUT_MAX = 4_000
-UNFINISHED = {
+OF_HEALS = ("before", "after")
+UNFINISHED: dict[int, str] = {
     pytest.ExitCode.INTERRUPTED: "the run was interrupted, or tests could not be collected",
     pytest.ExitCode.INTERNAL_ERROR: "pytest itself failed",
     pytest.ExitCode.USAGE_ERROR: "pytest was called wrongly",
@@ -42,6 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Listen, where runs are to be written and in the process that gathers the outcomes."""
     config.addinivalue_line("markers", f"{CASE}(id): the case that a test stands for in SEAM")
     if config.getoption("--seam-workspace"):
+        phase = config.getoption("--seam-phase")
+        if phase in OF_HEALS and not config.getoption("--seam-heal"):
+            raise pytest.UsageError(f"--seam-phase {phase}: say of which heal with --seam-heal")
         config.pluginmanager.register(_CaseNames())
         if not hasattr(config, "workerinput"):  # a worker of xdist only runs tests
             config.pluginmanager.register(_Writer(config))
@@ -52,9 +56,15 @@ class _CaseNames:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        marker = item.get_closest_marker(CASE)
-        if marker and marker.args:
-            item.user_properties.append((CASE, str(marker.args[0])))
+        if case := _case_of(item):
+            item.user_properties.append((CASE, case))
+
+
+def _case_of(item: pytest.Item) -> str | None:
+    """The case that a test is marked with, as ``seam_case("case_07")`` or ``seam_case(id="case_07")``."""
+    marker = item.get_closest_marker(CASE)
+    named = [*marker.args, *marker.kwargs.values()] if marker else []
+    return str(named[0]) if named else None
 
 
 class _Writer:
@@ -63,14 +73,15 @@ class _Writer:
     def __init__(self, config: pytest.Config) -> None:
         self._option = config.getoption
         self._outcomes: dict[str, dict[str, bool]] = {}  # case → test → whether all of it held so far
-        self._skipped: set[str] = set()  # cases of which a test was skipped
+        self._seen: set[str] = set()  # tests that said anything
+        self._skipped: set[str] = set()  # cases of which a test was skipped, or did not run
         self._evidence: dict[str, str] = {}
         self._reruns: Counter[str] = Counter()
         self._told = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        case = dict(report.user_properties).get(CASE, report.nodeid)
-        assert isinstance(case, str)
+        case = next((str(value) for name, value in reversed(report.user_properties) if name == CASE), report.nodeid)
+        self._seen.add(report.nodeid)
         if str(report.outcome) == "rerun":  # of pytest-rerunfailures: the last try counts, and that there were others is kept
             self._reruns[case] += 1
             self._outcomes.get(case, {}).pop(report.nodeid, None)
@@ -92,8 +103,10 @@ class _Writer:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if exitstatus not in WHOLE:
-            self._told = f"no run was written: {UNFINISHED.get(pytest.ExitCode(exitstatus), 'the run did not end as it should')}"
+            self._told = f"no run was written: {UNFINISHED.get(exitstatus, 'the run did not end as it should')}"
             return
+        not_run = [item for item in getattr(session, "items", ()) if item.nodeid not in self._seen]  # stopped early: -x, --maxfail
+        self._skipped.update(_case_of(item) or item.nodeid for item in not_run)
         results = {case: held for case, tests in self._outcomes.items() if not (held := all(tests.values())) or case not in self._skipped}
         skipped = sorted(self._skipped - set(results))
         if not results:

@@ -15,13 +15,17 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
 from seam_core.importing.format import RUN_OPTIONS, Asked, Format, Found, Left, SourceError, each, name_of
+from seam_core.importing.moments import moment_in
 from seam_core.importing.reading import digest_of, open_source
 from seam_core.importing.runs import CaseBook, Outcome
 
 FAILED = ("failure", "rerunFailure", "flakyFailure")
 ERRED = ("error", "rerunError", "flakyError")
 SKIPPED_STATES = ("disabled", "skipped", "notrun", "suppressed", "ignored", "pending")
+FAILED_STATES = ("fail", "failed", "failure", "broken")
+ERRED_STATES = ("error", "errored", "timeout", "timedout", "timed out", "aborted", "crashed", "inconclusive")
 DEPTH_MAX = 100
+LISTED = "seam-cases"  # the attribute in which a suite's cases are counted
 TRUE = ("true", "1", "yes")
 
 
@@ -52,6 +56,7 @@ def read_into(report: Report, path: Path) -> None:
             for event, element in iterparse(file, events=("start", "end")):
                 if event == "start":
                     _check_root(element) if not above else None
+                    element.attrib.pop(LISTED, None)  # ours to count
                     above.append(element)
                     if len(above) > DEPTH_MAX:
                         raise SourceError("is nested too deeply to be read")
@@ -82,11 +87,11 @@ def _check_root(element: Element) -> None:
 
 def _add_case(book: CaseBook, element: Element, above: Sequence[Element]) -> None:
     for suite in above:
-        suite.set("seam-cases", str(int(suite.get("seam-cases", "0")) + 1))
+        suite.set(LISTED, str(int(suite.get(LISTED, "0")) + 1))
     place = next((suite.get("name") for suite in reversed(above) if suite.get("name")), "")
     name = element.get("name") or None
     group = element.get("classname") or place
-    number = above[0].get("seam-cases") if above else "1"
+    number = above[0].get(LISTED) if above else "1"
     case_id = f"{group}::{name}" if name and group else name
     outcome, reason, evidence = _judged(element)
     raw: dict[str, Any] | None = {"attributes": dict(element.attrib), "elements": [_tag(child) for child in element]}
@@ -112,10 +117,10 @@ def _judged(element: Element) -> tuple[Outcome, str, str]:
         told = "\n".join(_text(child) for tag in tags for child in by_tag.get(tag, []))
         if any(tag in by_tag for tag in tags):
             return outcome, f"error: {told[:100]}" if outcome == "error" else "", f"{told}\n{printed}".strip()  # type: ignore[return-value]
-    if state & {"failed", "failure"}:
+    if state & set(FAILED_STATES):
         return "fail", "", printed
-    if state & {"error", "errored"}:
-        return "error", "error", printed
+    if erred := sorted(state & set(ERRED_STATES)):
+        return "error", erred[0], printed
     if "skipped" in by_tag or state & set(SKIPPED_STATES):
         return "skip", "skipped", printed
     return "pass", "", printed
@@ -135,11 +140,11 @@ def _is_safety(element: Element) -> bool:
 def _end_suite(report: Report, element: Element, above: Sequence[Element]) -> None:
     """Note when a suite ended, and whether it lists all the cases that it says it ran."""
     try:
-        started = datetime.fromisoformat(element.get("timestamp") or "")
+        started = datetime.fromisoformat(moment_in(element.get("timestamp")) or "")
         report.ended.append(started + timedelta(seconds=max(0.0, min(float(element.get("time") or 0), 10.0**7))))
     except (ValueError, OverflowError):
         pass
-    said, listed = element.get("tests") or "", int(element.get("seam-cases", "0"))
+    said, listed = element.get("tests") or "", int(element.get(LISTED, "0"))
     is_outermost = not any(_tag(suite) == "testsuite" for suite in above)
     if is_outermost and said.isdecimal() and len(said) < 10 and int(said) > listed:
         name = element.get("name") or "a suite"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import date, datetime
@@ -87,6 +88,8 @@ def _check_choices(form: Format, values: Mapping[str, Any]) -> None:
         raise SettingsError(
             f"--phase {values['phase']}: say of which heal with --heal-id; a run without one has --phase nightly or control"
         )
+    if values.get("pass_at") is not None and not math.isfinite(values["pass_at"]):
+        raise SettingsError(f"--pass-at {values['pass_at']}: must be a number from which on a case passes, such as 0.5")
     if values.get("pass_at") is not None and values.get("pass_label") is not None:
         raise SettingsError("--pass-at and --pass-label: one of them decides what passes, not both")
 

@@ -93,7 +93,7 @@ def write(
 def _take(batch: _Batch, one: Item, now: datetime) -> str | None:
     """Keep one record for writing; returns why it cannot be one."""
     line = json.dumps(one.record, allow_nan=True).encode("ascii")  # a NaN is found by the judge, with its place
-    if len(line) > LINE_MAX:
+    if len(line) >= LINE_MAX:  # its newline counts, too
         return f"is longer than {LINE_MAX >> 20} MB"
     wrong = judge(line, batch.log, latest=latest_time(now))
     if wrong:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -122,8 +123,10 @@ def opened(path: Path, *, wait_s: float, sync: Sync = "system") -> Iterator[Open
         fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         _held.add(fd)
         try:
-            _lock(fd, stop)
             found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode):
+                raise AppendError("it is no plain file; what a pipe or a device takes is in no log")
+            _lock(fd, stop)
             if not path.exists() or (found.st_dev, found.st_ino) != _identity(path):
                 continue  # it was moved away while the lock was waited for
             if is_new and sync == "disk":

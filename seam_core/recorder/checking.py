@@ -86,6 +86,17 @@ def judge_line(line: bytes, rules: Rules, *, latest: datetime) -> Fault | None:
     return _judge_time(value["ts"], time, latest) if isinstance(time, Column) else None
 
 
+def record_in(line: bytes, rules: Rules, *, latest: datetime) -> dict[str, Any] | None:
+    """The record that a line is; None for a line that the reader rejects."""
+    if judge_line(line, rules, latest=latest) is not None:
+        return None
+    try:
+        found: dict[str, Any] = json.loads(line.decode("utf-8-sig"))
+    except RecursionError:
+        return None
+    return found
+
+
 def _parsed(line: bytes, with_twice: list[JSONObject]) -> tuple[str, Any]:
     """A line as text and as the value that it is; objects in which a key stands twice are noted.  Raises _NotJSONError, RecursionError."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .checking import judge_line
+from .checking import record_in
 from .schema import PROTECTED, THRESHOLDS
 
 HEALS_FILE, FAILURES_FILE, RUNS_FILE, PROTECTED_FILE = "heal_events.jsonl", "failures.jsonl", "suite_runs.jsonl", "protected.jsonl"
@@ -47,8 +46,7 @@ def protected_blocks(folder: Path, fixtures: Path | None, *, latest: datetime) -
         raise UnreadableError(f"{(packed or path).name} cannot be read ({getattr(error, 'strerror', None) or error})") from None
     found: dict[str, Block] = {}
     for line in data.split(b"\n"):
-        if line.strip() and judge_line(line, PROTECTED, latest=latest) is None:
-            block = json.loads(line.decode("utf-8-sig"))
+        if line.strip() and (block := record_in(line, PROTECTED, latest=latest)) is not None:
             found.setdefault(block["id"], (block["id"], block["target"], block.get("text")))
     return list(found.values())
 

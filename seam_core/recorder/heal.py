@@ -11,7 +11,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .line import time_text
+from .line import as_text, time_text
 from .probe import Probe
 
 ERROR_MAX = 500  # characters of an error that are logged
@@ -31,7 +31,7 @@ class Change:
         """The change as it is logged."""
         return {
             "target": self.target,
-            "before_hash": None if self.before_text is None else hash_of(self.before_text),
+            "before_hash": hash_of(self.before_text) if isinstance(self.before_text, str) else self.before_text,
             "after_text": self.after_text,
         }
 
@@ -74,10 +74,13 @@ class Heal:
     _end: Callable[[Heal, str | None], None] | None = None
     _tell: Callable[[str], None] | None = None
     _started_s: float = 0
+    _runs: list[dict[str, Any]] = field(default_factory=list)  # its suite runs, until it has an id
 
     if not TYPE_CHECKING:  # a slip in a name must neither end a repair nor lose a number
 
         def __setattr__(self, name: str, value: object) -> None:
+            if name == "extra" and not isinstance(value, dict):
+                value = {} if value is None else {"extra": value}
             if name in KNOWN:
                 object.__setattr__(self, name, value)
                 return
@@ -87,10 +90,15 @@ class Heal:
                 self._tell(f"{name} is no key of a heal{f'; did you mean {near[0]}?' if near else ''} It was logged under that name")
 
     def spend(self, tokens: int) -> None:
-        """Add to the tokens spent."""
-        self.tokens_spent = (self.tokens_spent or 0) + tokens
+        """Add to the tokens spent. With something that is no number the sum is not known, and is left out."""
+        try:
+            self.tokens_spent = (self.tokens_spent or 0) + tokens
+        except Exception:
+            self.tokens_spent = f"a sum with a {type(tokens).__name__}"  # type: ignore[assignment]  # what the rules leave out and tell
 
     def __enter__(self) -> Heal:
+        if self.is_over:  # a second block is a second heal
+            self.heal_id, self.cycle, self.written, self.is_over = None, None, False, False
         self._started_s = time.monotonic()
         if self._begin:
             self._begin(self)
@@ -99,15 +107,18 @@ class Heal:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.extra.setdefault("duration_s", round(time.monotonic() - self._started_s, 3))
         if error is not None:
-            self.extra.setdefault("error", f"{type(error).__name__}: {error}"[:ERROR_MAX])
+            self.extra.setdefault("error", f"{type(error).__name__}: {as_text(error)}"[:ERROR_MAX])
         if self._end:
             self._end(self, type(error).__qualname__ if error is not None else None)
 
     def record(self, *, now: datetime) -> dict[str, Any]:
         """The heal as it is logged."""
         label: dict[str, Any] = {}
-        if self.probe is not None:
-            label = {"was_real_failure": self.probe.was_real_failure, "label_source": self.probe.label_source}
+        found_by = self.probe if isinstance(self.probe, Probe) else None
+        if found_by is None and self.probe is not None and self._tell:
+            self._tell(f"probe must be what probe() returns, found a {type(self.probe).__name__}; it says nothing of the failure")
+        if found_by is not None:
+            label = {"was_real_failure": found_by.was_real_failure, "label_source": found_by.label_source}
         given = {name: value for name in AS_GIVEN if (value := getattr(self, name)) is not None}
         if "was_real_failure" in given:  # somebody else said it
             label = {}
@@ -118,11 +129,11 @@ class Heal:
             "cycle": self.cycle,
             "level": self.level,
             "trigger": {"failure_signature": self.failure_signature, "evidence": self.evidence},
-            "change": self.change.record() if self.change else None,
+            "change": self.change.record() if isinstance(self.change, Change) else self.change,
             **label,
             **given,
             "break_glass": self.break_glass,
-            "probe_votes": list(self.probe.votes) if self.probe else None,
+            "probe_votes": list(found_by.votes) if found_by else None,
         }
         return found | {key: value for key, value in self.extra.items() if key not in found}
 

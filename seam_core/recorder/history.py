@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from .appending import OpenLog
-from .checking import judge_line
+from .checking import record_in
 from .schema import HEALS
 
 LOOPS_KEPT = 256
@@ -57,10 +57,9 @@ class Loop:
 
     def _take(self, loop_id: str, lines: list[bytes], latest: datetime) -> None:
         for line in lines:
-            if judge_line(line, HEALS, latest=latest) is None:
-                heal = json.loads(line.decode("utf-8-sig"))
-                if heal["loop_id"] == loop_id:
-                    self.heals.setdefault(heal["heal_id"], heal)
+            heal = record_in(line, HEALS, latest=latest)
+            if heal is not None and heal["loop_id"] == loop_id:
+                self.heals.setdefault(heal["heal_id"], heal)
 
 
 @dataclass

@@ -50,9 +50,13 @@ def line_of(record: Mapping[str, Any], rules: Rules, *, latest: datetime) -> Lin
 
 def time_text(moment: datetime | str | None, *, now: datetime) -> str:
     """A time as it is logged. A datetime without an offset is taken as local time, as Python takes it."""
-    if isinstance(moment, str):
-        return moment
-    return (moment or now).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    moment = now if moment is None else moment
+    if not isinstance(moment, datetime):
+        return moment  # text, or what the rules will find to be none
+    try:
+        return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (OverflowError, ValueError):  # at the edge of the calendar
+        return moment.isoformat()
 
 
 def _dumped(value: Mapping[str, Any]) -> bytes:
@@ -61,12 +65,19 @@ def _dumped(value: Mapping[str, Any]) -> bytes:
 
 def _plain(value: Any, inside: tuple[int, ...] = ()) -> Any:
     """A value as JSON has it: what is missing left out at the top, odd numbers and objects as text, no half of a surrogate pair."""
+    try:
+        return _converted(value, inside)
+    except Exception:  # any object may come from the agent, and none may keep a heal from being logged
+        return as_text(value)
+
+
+def _converted(value: Any, inside: tuple[int, ...]) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode() if not value.isascii() else str(value)
+        return value.encode("utf-8", "replace").decode() if not value.isascii() else str.__str__(value)  # an Enum's value, not its name
     if isinstance(value, int):
-        return int(value) if abs(value) < 10**300 else _as_text(value)
+        return int(value) if abs(value) < 10**300 else as_text(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else repr(float(value))
     if len(inside) > DEPTH_MAX or id(value) in inside:
@@ -79,13 +90,15 @@ def _plain(value: Any, inside: tuple[int, ...] = ()) -> Any:
     if isinstance(value, datetime):
         return time_text(value, now=value)
     number = getattr(value, "item", None)  # NumPy's scalars
-    return _plain(number()) if callable(number) and getattr(value, "ndim", None) == 0 else _as_text(value)
+    plain = number() if callable(number) and getattr(value, "ndim", None) == 0 else value
+    return as_text(value) if type(plain) is type(value) else _plain(plain)
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """Any object in words, shortened; one that cannot say what it is does not matter."""
     try:
         text = f"a whole number of {value.bit_length():,} bits" if isinstance(value, int) else str(value)
-    except Exception as error:  # any object may come from the agent, and none may keep a heal from being logged
+    except Exception as error:
         text = f"a {type(value).__name__} that cannot be shown ({type(error).__name__})"
     return text[:TEXT_MAX].encode("utf-8", "replace").decode()
 

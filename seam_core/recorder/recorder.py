@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -15,6 +17,7 @@ from .heal import Change, Heal
 from .line import time_text
 from .probe import Probe
 from .schema import THRESHOLDS
+from .shape import OUTCOMES
 from .verdicts import BudgetVerdict, GateVerdict, budget_verdict, gate_verdict
 from .writing import Receipt, Writer
 
@@ -55,7 +58,6 @@ class Recorder(Writer):
         self._actor, self._telemetry = actor, telemetry
         self._fixtures = Path(fixtures) if fixtures else None
         self._lifted: dict[str, dict[str, str]] = {}
-        self._queued: dict[int, list[dict[str, Any]]] = {}  # runs of heals that have no id yet
 
     # ---- what is logged
 
@@ -73,7 +75,7 @@ class Recorder(Writer):
     ) -> Heal:
         """A heal to be used in a ``with`` block, at whose end it is written. Without a cycle it is the loop's next one."""
         found = Heal(failure_signature, loop_id, level, heal_id, cycle, evidence=evidence, task_tokens=task_tokens, probe=probe)
-        found.actor, found.break_glass = self._actor, self._lifted.get(loop_id)
+        found.actor, found.break_glass = self._actor, self._lifted.get(str(loop_id))
         found._begin, found._end, found._tell = self._begin, self._end, lambda sentence: self._note(HEALS_FILE, sentence)
         return found
 
@@ -88,14 +90,15 @@ class Recorder(Writer):
         phase: Literal["before", "after", "nightly", "control", "rescore"],
         results: Mapping[str, Any],
         *,
-        heal: Heal | None = None,
+        heal: Heal | str | None = None,
         evidence: Mapping[str, Any] | None = None,
         ts: datetime | str | None = None,
         **keys: Any,
     ) -> Receipt:
         """Log one run of a suite. results: case → whether it passed, or "pass" or "fail"; what is neither is left out and told.
 
-        heal: the heal that a before or after run belongs to. While its block runs it has no id yet, and the run is written after it.
+        heal: the heal that a before or after run belongs to, or its id. While its block runs it has none yet, and the run is
+        written after it.
         keys: run_id, heal_id, night, claim, state_hash, grader_hash, and any that SEAM keeps and does not read.
         """
         record = {**keys, "ts": time_text(ts, now=self._now()), "suite": suite, "phase": phase}
@@ -105,16 +108,16 @@ class Recorder(Writer):
                 record["evidence"] = {case: text[:OUTPUT_MAX] if isinstance(text, str) else text for case, text in evidence.items()}
         if "no_outcome" in record:
             self._note(RUNS_FILE, f"left out of a run, since they neither passed nor failed: {', '.join(list(record['no_outcome'])[:3])}")
-        if heal is not None and not heal.is_over:
-            self._queued.setdefault(id(heal), []).append(record)
+        if isinstance(heal, Heal) and not heal.is_over:
+            heal._runs.append(record)
             return Receipt(written=False)
         if heal is not None:
-            record["heal_id"] = heal.heal_id
+            record["heal_id"] = heal.heal_id if isinstance(heal, Heal) else heal
         return self._append_run(record)
 
     def break_glass(self, loop_id: str, *, by: str, reason: str) -> None:
         """Lift the budget limit of a loop: the heals of this recorder that begin from now on carry who did it, and why."""
-        self._lifted[loop_id] = {"by": by, "reason": reason}
+        self._lifted[str(loop_id)] = {"by": by, "reason": reason}
 
     # ---- what is asked
 
@@ -142,7 +145,7 @@ class Recorder(Writer):
             heals = self._waiting(loop_id)
             heals = [*self._heals_of(loop_id), *heals]
         found = budget_verdict(heals, blocks, limits, "; ".join(notes))
-        lifted = self._lifted.get(loop_id)
+        lifted = self._lifted.get(str(loop_id))
         return BudgetVerdict(**(vars(found) | lifted)) if lifted else found
 
     # ---- a heal begins and ends
@@ -159,13 +162,15 @@ class Recorder(Writer):
             record.update(heal.record(now=self._now()))
             record["heal_id"] = record["heal_id"] or self._new_id(self._heals, log)
             if record["cycle"] is None:
-                record["cycle"] = self._next_cycle(heal.loop_id, log)
+                record["cycle"] = self._next_cycle(heal.loop_id, log) if isinstance(heal.loop_id, str) else 1
             return record
 
         receipt = self._append(self._heals, fill)
-        heal.heal_id, heal.cycle, heal.written, heal.is_over = receipt.id, record.get("cycle"), receipt.written, True
-        for run in self._queued.pop(id(heal), ()):
-            self._append_run({**run, "heal_id": heal.heal_id})
+        heal.heal_id, heal.cycle, heal.written, heal.is_over = receipt.id or heal.heal_id, record.get("cycle"), receipt.written, True
+        # The number of a heal that was refused is the next heal's, so its runs carry an id that no heal has.
+        heal_id = heal.heal_id or f"h_refused_{secrets.token_hex(6)}"
+        while heal._runs:
+            self._append_run({**heal._runs.pop(0), "heal_id": heal_id})
         if self._telemetry:
             with self._told(HEALS_FILE):
                 self._telemetry.end(heal, record, error)
@@ -179,11 +184,18 @@ def _results(results: Mapping[str, Any]) -> dict[str, Any]:
     outcomes: dict[str, str] = {}
     none: dict[str, Any] = {}
     for case, outcome in results.items():
-        plain = outcome.item() if callable(getattr(outcome, "item", None)) else outcome
+        plain = _scalar(outcome)
         if isinstance(plain, bool):
             plain = "pass" if plain else "fail"
-        if plain in ("pass", "fail"):
+        if isinstance(plain, str) and plain in OUTCOMES:
             outcomes[str(case)] = "fail" if outcomes.get(str(case)) == "fail" else plain
         else:
             none[str(case)] = "nothing" if outcome is None else outcome
     return {"results": outcomes} | ({"no_outcome": none} if none else {})
+
+
+def _scalar(outcome: Any) -> Any:
+    """An outcome as Python's own value, where it is one of NumPy or PyTorch."""
+    with suppress(Exception):  # a tensor of many values is no outcome
+        return outcome.item()
+    return outcome

@@ -88,6 +88,7 @@ def budget_verdict(heals: Iterable[Mapping[str, Any]], blocks: Iterable[Block], 
             worst = BudgetVerdict(verdict, ratio, heal["heal_id"])
         n_heals, tokens = n_heals + 1, tokens + (spent or 0)
         lifted = heal.get("break_glass") or lifted
+    verdict = "unknown" if note and worst.verdict == "normal" else worst.verdict  # what could not be read may have been dear
     return BudgetVerdict(
-        worst.verdict, worst.ratio, worst.heal_id, n_heals, tokens, lifted.get("by"), lifted.get("reason"), elevated, escalated, note
+        verdict, worst.ratio, worst.heal_id, n_heals, tokens, lifted.get("by"), lifted.get("reason"), elevated, escalated, note
     )

@@ -22,7 +22,7 @@ from .aside import Aside
 from .checking import Rules, latest_time
 from .folder import FAILURES_FILE, HEALS_FILE, RUNS_FILE, UnreadableError, packed_form
 from .history import History
-from .line import Line, line_of
+from .line import Line, as_text, line_of
 from .schema import FAILURES, HEALS, RUNS
 
 PROBLEMS_KEPT = 100
@@ -41,7 +41,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Receipt:
-    """Whether a line is in its log, and by which id."""
+    """Whether a line is in its log, and by which id; a line that was refused has none."""
 
     written: bool
     id: str | None = None
@@ -91,6 +91,7 @@ class Writer:
         """Append one record, or keep it aside; the receipt says which."""
         line: Line | None = None
         record: dict[str, Any] = {}
+        is_kept = False
         with self._guard:
             try:
                 with self._opened(log) as file:
@@ -102,6 +103,7 @@ class Writer:
                         return Receipt(written=True, id=_id_of(log, record))
             except NotSyncedError as error:  # the same line once more does no harm: equal lines are one record
                 self._keep_aside(log, line, str(error))
+                is_kept = True
             except (AppendError, OSError) as error:
                 reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
                 with self._told(log.file):
@@ -109,9 +111,10 @@ class Writer:
                     line = self._line(log, record)
                     if line.fault is None:
                         self._keep_aside(log, line, reason)
+                        is_kept = True
             except Exception as error:  # whatever is wrong here must not end a repair
                 self._fault(log.file, error)
-        return Receipt(written=False, id=_id_of(log, record))
+        return Receipt(written=False, id=_id_of(log, record) if is_kept else None)
 
     @contextmanager
     def _opened(self, log: _Log) -> Iterator[OpenLog]:
@@ -180,7 +183,7 @@ class Writer:
                 notes.append(sentence)
 
     def _fault(self, file: str, error: Exception) -> str:
-        sentence = f"a fault of the recorder: {type(error).__name__}: {error}"
+        sentence = f"a fault of the recorder: {type(error).__name__}: {as_text(error)}"
         self._note(file, sentence)
         logger.debug("the fault", exc_info=error)
         return sentence

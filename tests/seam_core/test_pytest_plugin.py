@@ -118,6 +118,35 @@ def test_half_a_run_is_not_written(tmp_path, tests, sentence):
     assert f"SEAM: no run was written: {sentence}" in said
 
 
+def test_a_case_that_was_cut_short_has_no_outcome(tmp_path):
+    tests = """
+import pytest
+@pytest.mark.seam_case(id="case_07")
+def test_one_half(record_property): record_property(["any"], "thing")
+def test_breaks(): assert 0
+@pytest.mark.seam_case("case_07")
+def test_other_half(): assert 0
+def test_last(): pass
+"""
+    said, code, (run,) = run_pytest(tmp_path, tests, "-x")
+    assert run["results"] == {"test_it.py::test_breaks": "fail"}
+    assert sorted(map(plain, run["skipped"])) == ["case_07", "test_last"]
+    assert "0 of 1 cases passed, 2 skipped and left out" in said
+    assert code == 1
+
+
+def test_a_session_with_an_exit_code_of_its_own_keeps_it_and_writes_nothing(tmp_path):
+    said, code, runs = run_pytest(tmp_path, 'import pytest\ndef test_x(): pytest.exit("enough", returncode=42)\n')
+    assert (code, runs) == (42, [])
+    assert "Traceback" not in said
+
+
+def test_a_run_of_a_heal_needs_to_know_of_which(tmp_path):
+    said, code, runs = run_pytest(tmp_path, "def test_x(): pass\n", "--seam-phase", "before")
+    assert (code, runs) == (4, [])
+    assert "--seam-phase before: say of which heal with --seam-heal" in said
+
+
 def test_what_cannot_be_collected_fails_under_its_files_name(tmp_path):
     (tmp_path / "test_other.py").write_text("def test_fine(): pass\n", encoding="utf-8")
     _, _, (run,) = run_pytest(tmp_path, "import nothing_of_that_name\n", "--continue-on-collection-errors", "test_other.py")

@@ -13,6 +13,7 @@ import sys
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 
 import duckdb
@@ -52,6 +53,19 @@ def log_one(to, loop_id="L", **keys):
         for key, value in keys.items():
             setattr(one, key, value)
     return one
+
+
+class Mute(Exception):  # noqa: N818  not an error of ours
+    """What cannot say what it is."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+class Suite(str, Enum):  # noqa: UP042  the older form, whose str() is the member's name
+    """A choice as agents write it."""
+
+    SURFACE = "surface"
 
 
 # ---- on its own
@@ -232,6 +246,131 @@ def test_a_heal_that_is_none_is_refused_and_told_with_its_line(tmp_path, caplog)
     assert problem.sentence == "not logged: level must be a whole number from 0 to 3, found 7"
     assert json.loads(problem.line)["level"] == 7
     assert problem.sentence in caplog.text
+
+
+ODD_ATTRIBUTES = {
+    "change as a mapping": (
+        {"change": {"target": "prompt", "after_text": "new"}},
+        {"change": {"target": "prompt", "after_text": "new"}},
+        0,
+    ),
+    "change": ({"change": "new"}, {"change": None}, 1),
+    "text before": ({"change": Change("prompt", "new", before_text=5)}, {"change": {"target": "prompt", "after_text": "new"}}, 1),
+    "probe": ({"probe": True}, {"was_real_failure": None}, 1),
+    "extra": ({"extra": None}, {"extra": None}, 0),
+    "extra as a list": ({"extra": [1]}, {"extra": [1]}, 0),
+    "score": ({"score": np.longdouble(0.5)}, {"score": None}, 1),
+    "evidence": (
+        {"evidence": [datetime.min]},
+        {"trigger": {"failure_signature": "timeout:tool:context", "evidence": ["0001-01-01T00:00:00"]}},
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD_ATTRIBUTES)
+def test_an_attribute_of_the_wrong_kind_neither_raises_nor_costs_the_heal(tmp_path, name):
+    to = recorder(tmp_path / "ws")
+    keys, logged, n_told = ODD_ATTRIBUTES[name]
+    assert log_one(to, **keys).written
+    [found] = lines(tmp_path / "ws")
+    assert {key: found.get(key) for key in logged} == logged
+    assert len(to.problems) == n_told
+
+
+@pytest.mark.parametrize("tokens", [None, "7", [7]])
+def test_a_sum_with_something_that_is_no_number_is_not_known(tmp_path, tokens):
+    to = recorder(tmp_path / "ws")
+    with to.heal("a:b:c", loop_id="L", level=1, task_tokens=10) as one:
+        one.spend(70)
+        one.spend(tokens)
+        one.spend(5)
+    assert one.written
+    assert to.budget("L").verdict == "unknown"
+    assert to.problems[-1].sentence.startswith("tokens_spent must be a whole number")
+
+
+def test_an_error_that_cannot_be_shown_goes_on_as_it_is(tmp_path):
+    to = recorder(tmp_path / "ws")
+    with pytest.raises(Mute), to.heal("a:b:c", loop_id="L", level=1):
+        raise Mute
+    assert lines(tmp_path / "ws")[0]["error"] == "Mute: a Mute that cannot be shown (RuntimeError)"
+
+
+def test_odd_arguments_do_not_raise(tmp_path):
+    to = recorder(tmp_path / "ws")
+    assert not to.failure("a:b:c", ts=5).written
+    assert not to.suite_run("surface", "nightly", {"a": True}, ts=datetime.max).written
+    with to.heal("a:b:c", loop_id=["L"], level=1) as one:
+        pass
+    assert not one.written
+    to.break_glass(["L"], by="ana", reason="why")
+    assert to.budget(["L"]).verdict == "unknown"
+    assert to.suite_run(Suite.SURFACE, "after", {"a": Suite.SURFACE, "b": np.array([1, 2]), "c": True}, heal="h_0001").written
+    [run] = lines(tmp_path / "ws", "suite_runs")
+    assert (run["suite"], run["results"], run["heal_id"]) == ("surface", {"c": "pass"}, "h_0001")
+
+
+def test_runs_of_a_heal_that_was_refused_do_not_become_those_of_the_next(tmp_path):
+    to = recorder(tmp_path / "ws")
+    with to.heal("a:b:c", loop_id="L", level=7) as refused:
+        to.suite_run("surface", "before", {"a": True}, heal=refused)
+    with to.heal("a:b:c", loop_id="L", level=1) as taken:
+        to.suite_run("surface", "before", {"a": False}, heal=taken)
+    assert (refused.heal_id, taken.heal_id) == (None, "h_0001")
+    of_refused, of_taken = lines(tmp_path / "ws", "suite_runs")
+    assert of_refused["heal_id"].startswith("h_refused_")
+    assert of_taken["heal_id"] == "h_0001"
+
+
+def test_a_run_of_a_heal_whose_block_never_ran_goes_to_no_other_heal(tmp_path):
+    to = recorder(tmp_path / "ws")
+    for _ in range(20):  # memory of a heal that is gone is used again
+        to.suite_run("surface", "before", {"a": True}, heal=to.heal("a:b:c", loop_id="L", level=1))
+    log_one(to)
+    assert lines(tmp_path / "ws", "suite_runs") == []
+
+
+def test_a_second_block_of_one_heal_is_a_second_heal(tmp_path):
+    to = recorder(tmp_path / "ws")
+    one = to.heal("a:b:c", loop_id="L", level=1)
+    for score in (0.1, 0.2):
+        with one:
+            one.score = score
+    assert [(found["heal_id"], found["cycle"], found["score"]) for found in lines(tmp_path / "ws")] == [
+        ("h_0001", 1, 0.1),
+        ("h_0002", 2, 0.2),
+    ]
+
+
+def test_a_line_nested_too_deeply_stops_neither_logging_nor_the_verdicts(tmp_path):
+    to = recorder(tmp_path / "ws")
+    deep = '{"heal_id": "x", "loop_id": "L", "id": "x", "a": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
+    for name in ("heal_events", "protected"):
+        (tmp_path / "ws" / f"{name}.jsonl").write_text(deep)
+    assert log_one(to, tokens_spent=1, task_tokens=1).written
+    assert to.budget("L").verdict == "normal"
+    assert to.gate(Change("prompt", "new")).passes
+
+
+def test_a_budget_that_cannot_be_read_is_not_normal(tmp_path):
+    to = recorder(tmp_path / "ws")
+    log_one(to, tokens_spent=1, task_tokens=1)
+    assert to.budget("L").verdict == "normal"
+    (tmp_path / "ws" / "seam.toml").write_text("budget_elevated = ")
+    found = to.budget("L")
+    assert found.verdict == "unknown"
+    assert "seam.toml is not TOML" in found.note
+
+
+def test_a_pipe_acknowledges_nothing(tmp_path):
+    to = recorder(tmp_path / "ws")
+    os.mkfifo(tmp_path / "ws" / "heal_events.jsonl")
+    assert not log_one(to).written
+    assert "no plain file" in to.problems[-1].sentence
+    (tmp_path / "ws" / "heal_events.jsonl").unlink()
+    assert to.flush() == 0
+    assert len(lines(tmp_path / "ws")) == 1
 
 
 def test_a_slip_in_a_name_neither_raises_nor_loses_the_number(tmp_path):
@@ -451,6 +590,20 @@ def test_a_failure_is_real_when_most_plain_retries_fail(outcomes, votes, is_real
 def test_a_retry_that_raises_has_failed():
     found = probe(lambda: 1 / 0)
     assert (found.was_real_failure, found.errors) == (True, ("ZeroDivisionError: division by zero",))
+
+
+@pytest.mark.parametrize(
+    ("answer", "vote"), [("fail", "fail"), ("pass", "pass"), ("I refunded it", "unknown"), (float("nan"), "unknown"), (0, "fail")]
+)
+def test_a_retry_that_answers_with_something_else_has_not_passed(answer, vote):
+    assert probe(lambda: answer).votes == (vote,)
+
+
+def test_a_retry_whose_error_cannot_be_shown_has_failed():
+    def replay():
+        raise Mute
+
+    assert probe(replay).was_real_failure is True
 
 
 def test_a_label_somebody_gave_stands_over_the_probe(tmp_path):
