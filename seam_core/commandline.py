@@ -18,6 +18,7 @@ from seam_core.escape import visible
 from seam_core.report import FAULT, UNUSABLE
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_PLACE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS)
 INTERRUPTED = 130  # exit code of whatever is stopped with Ctrl+C
 
 # Typer's complaints about arguments share a base class that it does not export.
@@ -40,6 +41,8 @@ def run(app: typer.Typer, arguments: Sequence[str], *, program: str) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
+        if error.errno in NO_PLACE and error.filename is not None:
+            return refuse(f"{error.filename}: cannot be used ({error.strerror})", program=program)
         if error.errno not in FULL:
             traceback.print_exc()
             return FAULT

@@ -52,6 +52,13 @@ def test_init_changes_nothing_that_is_there(command, tmp_path):
     assert not (tmp_path / "heal_events.jsonl").exists()
 
 
+@pytest.mark.parametrize("name", ["init", "doctor"])
+def test_a_name_that_no_folder_can_have_is_refused(command, tmp_path, name):
+    ran = command(name, tmp_path / ("n" * 300))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (3, "", 1)
+    assert "cannot be used (File name too long)" in ran.err
+
+
 def test_init_over_a_file_is_refused(command, tmp_path):
     (tmp_path / "x").write_text("")
     for place in (tmp_path / "x", tmp_path / "x" / "y"):

@@ -96,6 +96,24 @@ def test_output_and_the_tools_own_values_are_kept(importer, put):
     assert run["imported_from"]["file"] == "r.xml"
 
 
+@pytest.mark.parametrize("state", ["fail", "broken", "timeout", "Aborted", "inconclusive"])
+def test_a_state_that_is_no_pass_is_none_without_an_element_that_says_so(state, importer, put):
+    importer("junit", put("r.xml", XML.format(f'<testcase name="a" status="{state}"/><testcase name="b" status="run"/>')), *RUN)
+    assert results(importer) == {"s::a": "fail", "s::b": "pass"}
+
+
+def test_a_date_alone_is_no_time_of_a_run(importer, put):
+    suite = '<testsuite name="s" timestamp="2026-06-09" time="90"><testcase name="a"/></testsuite>'
+    ran = importer("junit", put("r.xml", suite), *RUN)
+    assert (ran.code, importer.runs) == (3, [])
+    assert "says nothing of when it was" in ran.err
+
+
+def test_a_suite_cannot_say_how_many_cases_were_found_in_it(importer, put):
+    suite = '<testsuite name="s" tests="3" seam-cases="9" timestamp="2026-06-09T14:00:00Z"><testcase name="a"/></testsuite>'
+    assert "ran 3 tests and lists 1" in importer("junit", put("r.xml", suite), *RUN).out
+
+
 def test_a_report_that_ran_more_than_it_lists_says_so(importer, put):
     suite = '<testsuite name="s" tests="3" timestamp="2026-06-09T14:00:00Z"><testcase name="a"/></testsuite>'
     ran = importer("junit", put("r.xml", suite), *RUN)
