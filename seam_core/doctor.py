@@ -28,7 +28,7 @@ from seam_core.window import ALL, parse_end
 from seam_core.words import AXIS_NAMES, capital, count
 from seam_core.workspace import SETTINGS_FILE, fixtures_of, workspace_of_log
 
-HELP = "Say what a workspace has, and what each missing file or key would switch on."
+HELP = "Say what a workspace has, and what each missing file or key would switch on. Exits 1 until all four axes can be scored."
 REJECTS_SHOWN = 3
 WIDTH = 20
 

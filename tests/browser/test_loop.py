@@ -73,6 +73,7 @@ def test_the_keyboard_reaches_every_pair_and_a_link_shows_it_again(site, visit):
     assert "pair=3-9" in page.url
     page.get_by_role("radio", name="loop's start").or_(page.get_by_role("button", name="loop's start")).click()
     expect(page.locator(".seam-diff .name").first).to_contain_text("before the loop:")
+    seen.settle()
     page.get_by_role("radio", name="Unified").click()
     expect(page.locator(".seam-diff .row")).to_have_count(0)
     again = visit().open(page.url, shows="It wandered")

@@ -128,7 +128,7 @@ def test_the_local_actor_is_the_account_and_not_the_environment(monkeypatch):
 
 
 def test_kinds_are_told_apart_by_their_names():
-    assert len({kind.kind for kind in KINDS}) == len(KINDS) == 8
+    assert len({kind.kind for kind in KINDS}) == len(KINDS) == 10
 
 
 def add_by_force(path, *, kind="assignment", actor='{"from":"local","name":"eve"}', body="{}"):
