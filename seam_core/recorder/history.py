@@ -1,4 +1,4 @@
-"""What a log already holds, read by bytes and only as far as it was not read before: the last number, and the heals of one loop."""
+"""What a log already holds, read by bytes and only as far as it was not read before: its ids, the last number, and the heals of a loop."""
 
 from __future__ import annotations
 
@@ -63,15 +63,37 @@ class Loop:
 
 
 @dataclass
+class Ids:
+    """Which ids a log carries. Read only once somebody brings ids of their own."""
+
+    key: str
+    _place: Place = field(default_factory=Place)
+    _seen: set[int] = field(default_factory=set)  # hashes
+
+    def holds(self, given: str, log: OpenLog) -> bool:
+        """Whether a line of the log carries that id."""
+        if self._place.is_lost(log):
+            self._seen.clear()
+        ids = re.compile(rb'"%b"\s*:\s*"((?:[^"\\]|\\.)*)"' % self.key.encode())
+        for block in self._place.news(log):
+            self._seen.update(map(hash, ids.findall(block)))
+        return any(hash(form) in self._seen for form in _forms(given))
+
+
+@dataclass
 class History:
     """The greatest number that an id of one beginning carries (``h_0042`` is 42), which loops there are, and those asked about last."""
 
     key: str  # "heal_id", "run_id"
     beginning: str
     last: int = 0
+    ids: Ids = field(init=False)
     _place: Place = field(default_factory=Place)
     _seen: set[int] = field(default_factory=set)  # hashes of loop ids: a new loop is not looked for
     _kept: OrderedDict[str, Loop] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        self.ids = Ids(self.key)
 
     def next_id(self, log: OpenLog) -> str:
         """An id that no line of the log carries, one above the greatest."""

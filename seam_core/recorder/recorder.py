@@ -165,10 +165,11 @@ class Recorder(Writer):
                 record["cycle"] = self._next_cycle(heal.loop_id, log) if isinstance(heal.loop_id, str) else 1
             return record
 
-        receipt = self._append(self._heals, fill)
+        given = heal.heal_id if isinstance(heal.heal_id, str) else None
+        receipt = self._append(self._heals, fill, given=given)
         heal.heal_id, heal.cycle, heal.written, heal.is_over = receipt.id or heal.heal_id, record.get("cycle"), receipt.written, True
-        # The number of a heal that was refused is the next heal's, so its runs carry an id that no heal has.
-        heal_id = heal.heal_id or f"h_refused_{secrets.token_hex(6)}"
+        # The id of a heal that was refused may be another heal's, so its runs carry one that no heal has.
+        heal_id = receipt.id or f"h_refused_{secrets.token_hex(6)}"
         while heal._runs:
             self._append_run({**heal._runs.pop(0), "heal_id": heal_id})
         if self._telemetry:
@@ -176,7 +177,12 @@ class Recorder(Writer):
                 self._telemetry.end(heal, record, error)
 
     def _append_run(self, record: dict[str, Any]) -> Receipt:
-        return self._append(self._runs, lambda log: {"run_id": record.get("run_id") or self._new_id(self._runs, log), **record})
+        given = record.get("run_id")
+        return self._append(
+            self._runs,
+            lambda log: {"run_id": given or self._new_id(self._runs, log), **record},
+            given=given if isinstance(given, str) else None,
+        )
 
 
 def _results(results: Mapping[str, Any]) -> dict[str, Any]:

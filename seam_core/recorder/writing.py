@@ -87,8 +87,8 @@ class Writer:
                         self._write(log, file, b"")
             return sum(len(log.aside.lines) for log in (self._heals, self._failures, self._runs))
 
-    def _append(self, log: _Log, fill: Fill) -> Receipt:
-        """Append one record, or keep it aside; the receipt says which."""
+    def _append(self, log: _Log, fill: Fill, *, given: str | None = None) -> Receipt:
+        """Append one record, or keep it aside; the receipt says which. An id that the caller gives must be new in the log."""
         line: Line | None = None
         record: dict[str, Any] = {}
         is_kept = False
@@ -98,7 +98,7 @@ class Writer:
                     file.end_last_line()
                     record = fill(file)
                     line = self._line(log, record)
-                    if line.fault is None:
+                    if line.fault is None and not self._is_taken(log, given, file, line):
                         self._write(log, file, line.data)
                         return Receipt(written=True, id=_id_of(log, record))
             except NotSyncedError as error:  # the same line once more does no harm: equal lines are one record
@@ -146,6 +146,16 @@ class Writer:
     def _new_id(self, log: _Log, file: OpenLog | None) -> str:
         assert log.history is not None
         return log.history.next_id(file) if file else f"{log.history.beginning}aside_{secrets.token_hex(6)}"
+
+    def _is_taken(self, log: _Log, given: str | None, file: OpenLog, line: Line) -> bool:
+        """Whether a caller's own id is there already, which is told: a reader would take the first line and list the second."""
+        if given is None or log.history is None:
+            return False
+        key = log.history.key
+        if not log.history.ids.holds(given, file) and all(json.loads(waiting)[key] != given for waiting in log.aside.lines):
+            return False
+        self._note(log.file, f"not logged: {key} {given!r} is in the log already, and the first one counts", line.data)
+        return True
 
     def _next_cycle(self, loop_id: str, file: OpenLog | None) -> int:
         heals = self._waiting(loop_id)

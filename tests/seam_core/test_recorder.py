@@ -323,6 +323,24 @@ def test_runs_of_a_heal_that_was_refused_do_not_become_those_of_the_next(tmp_pat
     assert of_taken["heal_id"] == "h_0001"
 
 
+def test_an_id_of_the_callers_own_is_logged_once_and_the_second_is_told(tmp_path):
+    first = recorder(tmp_path / "ws")
+    with first.heal("a:b:c", loop_id="L", heal_id="mine é", level=2) as heal:
+        pass
+    assert heal.written
+    to = recorder(tmp_path / "ws")  # another process would know no more than the log tells
+    with to.heal("a:b:c", loop_id="M", heal_id="mine é", level=2) as second:
+        to.suite_run("surface", "after", {"a": True}, heal=second)
+    assert not second.written
+    assert [line["loop_id"] for line in lines(tmp_path / "ws")] == ["L"]
+    assert lines(tmp_path / "ws", "suite_runs")[0]["heal_id"].startswith("h_refused_")
+    assert to.problems[0].sentence == "not logged: heal_id 'mine é' is in the log already, and the first one counts"
+    assert b'"M"' in to.problems[0].line
+    to.suite_run("surface", "nightly", {"a": True}, run_id="r1")
+    to.suite_run("surface", "nightly", {"a": False}, run_id="r1")
+    assert [run["results"] for run in lines(tmp_path / "ws", "suite_runs") if run["run_id"] == "r1"] == [{"a": "pass"}]
+
+
 def test_a_run_of_a_heal_whose_block_never_ran_goes_to_no_other_heal(tmp_path):
     to = recorder(tmp_path / "ws")
     for _ in range(20):  # memory of a heal that is gone is used again
