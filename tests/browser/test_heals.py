@@ -111,9 +111,13 @@ def test_a_link_with_filters_shows_the_same_to_somebody_else(at_work, visit):
     page.get_by_role("option", name="newest first").click()
     page.wait_for_url("**order=newest**")
     page.wait_for_selector(SETTLED)
-    page.get_by_role("textbox", name="Search").fill("planner")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**find=planner**")
+    for _ in range(5):  # a page that reruns at this moment takes the box back
+        page.get_by_role("textbox", name="Search").fill("planner")
+        page.get_by_role("textbox", name="Search").press("Enter")
+        page.wait_for_timeout(3000)
+        if "find=planner" in page.url:
+            break
+    assert "find=planner" in page.url
     expect(page.get_by_text("11 heals, window 29")).to_be_visible()
     page.get_by_role("heading", level=1).click()  # out of the box, where keys are letters
     page.wait_for_selector(SETTLED)
