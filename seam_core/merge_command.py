@@ -16,15 +16,18 @@ from seam_core.authority import NotAllowedError, role_of
 from seam_core.commandline import say
 from seam_core.ledger import Actor, Ledger, Row, ledger_file, local_actor
 from seam_core.ledger.kinds import Likeness
-from seam_core.merges import merges_of, say_same, score_merged, take_back
+from seam_core.merges import MergeError, merges_of, say_same, score_merged, take_back
 from seam_core.report import DECIMALS, audit, window_of
 from seam_core.settings import read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.views.signal_duplicates import find_duplicates, open_suggestions
 from seam_core.views.signal_merges import list_said
+from seam_core.words import listed
 from seam_core.workspace import workspace_of_folder
 
 HELP = "Failure signatures that may be one failure: what is suggested, what people say, and S with the merges."
+
+SIGNATURES = "select failure_signature from heals union select failure_signature from failures"
 
 app = typer.Typer(help=HELP, no_args_is_help=True)
 Folder = Annotated[Path, typer.Option("--workspace", help="the folder of the agent", readable=False)]
@@ -85,7 +88,21 @@ def take_back_row(workspace: Folder, row: Annotated[int, typer.Option("--row", h
 
 
 def _say(workspace: Path, names: list[str], comment: str, verdict: Likeness) -> None:
-    _print(_written(say_same(_ledger(workspace), names, actor=_actor(), verdict=verdict, comment=comment)))
+    actor = _actor()
+    _check_known(workspace, names)
+    _print(_written(say_same(_ledger(workspace), names, actor=actor, verdict=verdict, comment=comment)))
+
+
+def _check_known(workspace: Path, names: list[str]) -> None:
+    """Raises MergeError for a name that no heal and no failure carries: mistyped, it would merge nothing and say nothing."""
+    store = Store(workspace_of_folder(workspace), now=datetime.now(UTC))
+    try:
+        store.refresh()
+        known = {name for (name,) in store.cursor().execute(SIGNATURES).fetchall()}
+    finally:
+        store.close()
+    if unknown := [name for name in names if name not in known]:
+        raise MergeError(f"no heal and no failure carries {listed([repr(name) for name in unknown])}; `list` shows what is suggested")
 
 
 def _ledger(workspace: Path) -> Ledger:

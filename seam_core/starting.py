@@ -12,6 +12,7 @@ import typer
 
 from seam_core.commandline import say
 from seam_core.errors import SettingsError
+from seam_core.files import find_log, is_there, own_file
 from seam_core.records import HEALS
 from seam_core.settings import bounds
 from seam_core.words import listed
@@ -28,11 +29,14 @@ def command(folder: Annotated[Path, typer.Argument(help="the workspace to make; 
         raise SettingsError(f"{folder}: is there and is no folder; name another")
     made = []
     try:
+        _look(folder)
         for place in (folder, folder / FIXTURES_FOLDER):
             place.mkdir(parents=True, exist_ok=True)
         # No empty failure log: it would say that nothing failed. Such logs are made by whoever records.
         for name, text in ((HEALS.file, ""), (SETTINGS_FILE, commented_settings())):
-            if not any(folder.glob(f"{name}*")):
+            if name == HEALS.file and find_log(folder, name):
+                continue
+            if not is_there(folder / name):
                 with (folder / name).open("x", encoding="utf-8") as file:
                     file.write(text)
                 made.append(name)
@@ -45,6 +49,13 @@ def command(folder: Annotated[Path, typer.Argument(help="the workspace to make; 
         f"next: let the agent append its heals to {folder / HEALS.file}, or bring in what you have: {command} import --help\n"
         f"then: {command} doctor {folder}\n"
     )
+
+
+def _look(folder: Path) -> None:
+    """Raises SettingsError where the name of a file that a workspace begins with is taken by something else."""
+    for path in (find_log(folder, HEALS.file), folder / SETTINGS_FILE):
+        if path and (wrong := own_file(path)) not in ("", "none"):
+            raise SettingsError(f"{path}: is {wrong} where a workspace has a file; move it away, or name another folder")
 
 
 def commented_settings() -> str:

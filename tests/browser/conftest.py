@@ -23,6 +23,7 @@ ARGS = [
 ]
 SETTLED = "[data-testid='stApp'][data-test-script-state='notRunning'][data-test-connection-state='CONNECTED']"
 PATIENCE = 30_000  # ms; two busy cores are slow
+TRIES = 6  # of a click that a redrawn page may lose, within one patience
 HEIGHT = 900  # px
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 WAITED_IN_VAIN = ["TimeoutError", "Locator expected"]
@@ -54,6 +55,15 @@ def demo(tmp_path_factory):
 def site(demo, tmp_path_factory):
     with serving(demo, tmp_path_factory.mktemp("site")) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def provider():
+    """An OpenID Connect provider on loopback."""
+    from tests.browser.people import providing  # here, since it imports this module
+
+    with providing() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -119,6 +129,19 @@ def visit(chromium, reader):
     yield make
     for one in opened:
         one.close()
+
+
+def click_cell(table, *, x, row, opens):
+    """Click into a table until that opens something: it may be redrawn just then. Rows are 35 px high, the first is the header."""
+    for _ in range(TRIES):
+        table.scroll_into_view_if_needed()
+        table.click(position={"x": x, "y": 35 * row + 17})
+        try:
+            expect(opens).to_be_visible(timeout=PATIENCE / TRIES)
+        except AssertionError:
+            continue
+        return
+    expect(opens).to_be_visible()
 
 
 def axe_findings(page):

@@ -3,25 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, check_in_every_dress
+from tests.browser.conftest import check_in_every_dress, click_cell
 
 LOOKS = ["heal=h_0223&case=safe_05", "show=grid&case=case_30", "show=runs", "show=drift"]
-
-
-TRIES = 6
-
-
-def click_cell(table, *, x, row, opens):
-    """Click into a table until that opens something: it may be redrawn just then. Rows are 35 px high, the first is the header."""
-    for _ in range(TRIES):
-        table.scroll_into_view_if_needed()
-        table.click(position={"x": x, "y": 35 * row + 17})
-        try:
-            expect(opens).to_be_visible(timeout=PATIENCE / TRIES)
-        except AssertionError:
-            continue
-        return
-    expect(opens).to_be_visible()
 
 
 def test_from_the_worst_heals_to_what_one_broke_to_a_cases_history(site, visit):

@@ -12,13 +12,12 @@ from playwright.sync_api import expect
 
 from seam_core.baseline.drafts import Drafts
 from seam_core.ledger import Ledger, Local, local_actor
-from tests.browser.conftest import PATIENCE, axe_findings, serving
+from tests.browser.conftest import PATIENCE, TRIES, axe_findings, click_cell, serving
 from tests.seam_core.baselines import RUNS, add_runs, opened_desk, outcomes, sent, world
 from tests.seam_core.workspaces import run
 
 # The four cases that are not as certified in n4: c0, a safety case, and c3 after one of two heals, c2 after h2, c1 after h1.
 BROKEN = [*RUNS[:-1], run("n4", "nightly", 4.5, outcomes("c0", "c1", "c2", "c3"))]
-TRIES = 6
 JOURNEYS = ("certify", "newer", "bulk", "race", "filter", "back", "reload", "looks", "two")
 
 
@@ -75,16 +74,7 @@ def table(page, *, below):
 
 
 def click(seen, grid, *, x, row, shows):
-    """Click into a table until that shows something: it may be redrawn just then. Rows are 35 px high, the header is row 0."""
-    for _ in range(TRIES):
-        grid.scroll_into_view_if_needed()
-        grid.click(position={"x": x, "y": 35 * row + 17})
-        try:
-            expect(shows).to_be_visible(timeout=PATIENCE / TRIES)
-        except AssertionError:
-            continue
-        break
-    expect(shows).to_be_visible()
+    click_cell(grid, x=x, row=row, opens=shows)
     seen.settle()
 
 

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from seam_core.baseline.drafts import Drafts
 from seam_core.ledger import Ledger, SignedIn
 from tests.browser.conftest import Visit
-from tests.browser.people import add_person, providing, sign_in, team_settings
+from tests.browser.people import add_person, sign_in, team_settings
 from tests.browser.test_recertify import BROKEN, ask, chosen, click, confirm, give_reason, press, table
 from tests.browser.wire import Wire
 from tests.seam_core.baselines import add_runs, opened_desk, outcomes, sent, world
@@ -24,12 +24,6 @@ from tests.servers import serving
 
 JOURNEYS = ("certify", "replay", "role", "late", "out", "race", "newer", "two", "veto")
 REVIEWERS = ("ana@example.test", "u-dan", "u-eve", "u-late")
-
-
-@pytest.fixture(scope="module")
-def provider():
-    with providing() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

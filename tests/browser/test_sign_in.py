@@ -13,17 +13,11 @@ from websockets.sync.client import connect
 
 from seam_core.ledger import Ledger, SignedIn
 from tests.browser.conftest import SETTLED, axe_findings
-from tests.browser.people import add_person, providing, sign_in, team_settings
+from tests.browser.people import add_person, sign_in, team_settings
 from tests.seam_core.workspaces import heal, write
 from tests.servers import serving
 
 PAGE = "/heals?win=all&order=oldest"
-
-
-@pytest.fixture(scope="module")
-def provider():
-    with providing() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -327,6 +327,10 @@ def test_suggestions_are_listed_decided_and_taken_back_on_the_command_line(agent
         (FEED, [FEED2, FEED3], 1),
     ]
     assert files_in(agent) == before  # listing writes nothing
+    ran = seam("signatures", "same", "--workspace", agent, "--signature", JOB3, "--signature", "mistyped")
+    assert (ran.code, ran.out) == (3, "")
+    assert "no heal and no failure carries 'mistyped'" in ran.err
+    assert files_in(agent) == before
     ran = seam("signatures", "same", "--workspace", agent, "--signature", JOB3, "--signature", JOB2, "--signature", JOB)
     assert (ran.code, json.loads(ran.out)["seq"]) == (0, 1)
     ran = seam("signatures", "different", "--workspace", agent, "--signature", FEED, "--signature", FEED3)
@@ -355,7 +359,7 @@ def test_where_people_sign_in_the_command_line_writes_nothing(agent, seam, monke
 
 
 def test_the_user_of_the_machine_is_who_said_it(agent, seam):
-    seam("signatures", "same", "--workspace", agent, "--signature", "a", "--signature", "b", "--comment", "one job")
+    seam("signatures", "same", "--workspace", agent, "--signature", JOB, "--signature", JOB2, "--comment", "one job")
     (said,) = merges_of(Ledger(agent / "decisions.sqlite")).said
     assert (said.actor, said.comment) == (local_actor(), "one job")
 

@@ -52,6 +52,20 @@ def test_init_changes_nothing_that_is_there(command, tmp_path):
     assert not (tmp_path / "heal_events.jsonl").exists()
 
 
+@pytest.mark.parametrize("name", ["heal_events.jsonl", "seam.toml"])
+def test_init_says_where_something_else_has_the_name_of_a_file(command, tmp_path, name):
+    (tmp_path / name).mkdir()
+    ran = command("init", tmp_path)
+    assert (ran.code, ran.out) == (3, "")
+    assert f"{name}: is a folder where a workspace has a file" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_backup_beside_it_is_no_heal_log(command, tmp_path):
+    (tmp_path / "heal_events.jsonl.bak").write_text("")
+    assert "made heal_events.jsonl and seam.toml" in command("init", tmp_path).out
+
+
 @pytest.mark.parametrize("name", ["init", "doctor"])
 def test_a_name_that_no_folder_can_have_is_refused(command, tmp_path, name):
     ran = command(name, tmp_path / ("n" * 300))
