@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import identity, tables
+from pages.parts import identity, memory, tables
 from pages.parts.figures import sensitivity as figures
 from pages.parts.figures.style import NO_BAR
 from pages.parts.frame import View
@@ -79,10 +79,10 @@ def strips(view: View) -> None:
     found = view.ask(sensitivity.strips)
     st.text(sensitivity.summary(found))
     st.caption("One threshold at a time, the others as they are. Scores are computed again exactly, from the rows that the axes keep.")
-    drawn = [one for one in found if one.acts in ("score", "line") and one.score is not None]
+    drawn = figures.moving(found)
     if drawn:
         alt = f"Scores with each of {len(drawn)} thresholds a fifth lower and a fifth higher, and the lines they are held to"
-        st.plotly_chart(figures.strip_rows(drawn), key="strips", config=NO_BAR, alt=alt)
+        st.plotly_chart(memory.draw(figures.strip_rows, found), key="strips", config=NO_BAR, alt=alt)
     rows = [_strip_row(view, one) for one in sorted(found, key=lambda one: not one.flips)]
     columns = {
         "axis": "Acts on",

@@ -13,9 +13,14 @@ from seam_core.words import AXIS_NAMES
 ROW = 30  # px a threshold
 
 
-def strip_rows(strips: Sequence[Strip]) -> go.Figure:
+def moving(strips: Sequence[Strip]) -> list[Strip]:
+    """Those of the thresholds that move a score or its alert line, and so are drawn."""
+    return [one for one in strips if one.acts in ("score", "line") and one.score is not None]
+
+
+def strip_rows(found: Sequence[Strip]) -> go.Figure:
     """One row a threshold that moves a score or its alert line: scores and lines as they are, a fifth lower and a fifth higher."""
-    figure = go.Figure()
+    figure, strips = go.Figure(), moving(found)
     names = [_label(one) for one in strips]
     for one, name in zip(strips, names, strict=True):
         scores, lines = _scores(one), _lines(one)
