@@ -58,6 +58,9 @@ def stop(error: SeamError) -> NoReturn:
         st.dataframe(
             {"File": [name for name, _ in FILES], "What it is for": [use for _, use in FILES]}, hide_index=True, alt="Files of a workspace"
         )
+        st.text(
+            "What other tools logged can be brought in: python -m seam_core import --help, and docs/importing.md with an example of each."
+        )
         st.text("To see another workspace, start the server with SEAM_WORKSPACE=FOLDER: a workspace, or a folder of workspaces.")
     else:
         st.error(escape.plain(str(error)))
