@@ -80,7 +80,7 @@ def _of_audit(found: Audit) -> Iterator[str]:
         yield "Keys of heal_events.jsonl that no heal carries, and what they feed"
         yield from (f"  {key.name:{WIDTH}} {key.feeds}" for key in absent)
     yield from _rejects(found.scope.store.rejects())
-    yield from (f"Note: {flag}" for flag in found.scope.store.notes())
+    yield from (f"Note: {flag}" for flag in found.flags)
 
 
 def _content(file: files.FileState) -> str:

@@ -99,6 +99,15 @@ def test_doctor_says_what_each_missing_file_would_add(command, tmp_path):
     assert "  Aftermath            not scored: there is no suite_runs.jsonl." in ran.out
 
 
+def test_doctor_says_of_how_much_an_axis_could_be_scored(command, tmp_path):
+    heal = {"ts": "2026-06-09T14:00:00Z", "cycle": 1, "level": 2, "trigger": {"failure_signature": "s"}}
+    heals = [heal | {"heal_id": "a", "loop_id": "l", "score": 0.5}, heal | {"heal_id": "b", "loop_id": "m"}]
+    (tmp_path / "heal_events.jsonl").write_text("".join(json.dumps(one) + "\n" for one in heals))
+    said = command("doctor", tmp_path, *NOW).out
+    assert "  Monotonicity         can be scored\n" in said
+    assert "Note: 1 of 2 loops left out of M: no score covers every cycle\n" in said
+
+
 def test_doctor_says_which_keys_no_heal_carries_and_which_lines_are_bad(command, tmp_path):
     heal = {"heal_id": "h", "ts": "2026-06-09T14:00:00Z", "loop_id": "l", "cycle": 1, "level": 2, "trigger": {"failure_signature": "s"}}
     (tmp_path / "heal_events.jsonl").write_text(json.dumps(heal) + "\n" + "{}\n" * 5)
