@@ -16,13 +16,13 @@ import msgspec
 from seam_core.recorder.shape import TIME_PATTERN, Column
 from seam_core.records import Log, Record
 
-__all__ = ["Column", "columns_of", "reader", "selection", "with_digest"]
+__all__ = ["Column", "columns_of", "out_of_range", "reader", "selection", "values"]
 
 COMMON_TIME = "____-__-__T__:__:__Z"
-# How a value that is no text looks when it is read as text, and what is asked first, as it costs a tenth.
+# How a value that is no text looks when it is read as text.
 NOT_TEXT = r"^(?:[{\[]|(?:true|false|-?(?i:nan|inf|infinity)|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$)"
-MAYBE_NOT_TEXT = "({raw} < ':' or {raw} >= '[' and {raw} < '\\' or {raw} >= '{{' or strlen({raw}) < 10)"
-ASSUMED_UTC = r"case when ends_with(ts, 'Z') then false else not regexp_full_match(ts, '.*([Zz]|[+-]\d\d:\d\d)') end"
+ASSUMED_UTC = r"case when ends_with(raw_ts, 'Z') then false else not regexp_full_match(raw_ts, '.*([Zz]|[+-]\d\d:\d\d)') end"
+OUTCOMES = r'\{("(?:[^"\\]|\\.)*":"(?:pass|fail)",?)*\}'
 
 
 def columns_of(log: Log) -> list[Column]:
@@ -90,43 +90,59 @@ def reader(log: Log, *, exact: bool) -> str:
     return "{" + ", ".join(parts) + "}"
 
 
-def selection(log: Log, *, exact: bool) -> str:
-    """The select list of a load: the kept columns, ``assumed_utc`` where there is a time, ``kept`` (every check passed) and
-    ``doubtful`` (passed, but a text may not have been a text).
-    """
+def values(log: Log, *, exact: bool) -> str:
+    """The select list that takes a line apart: each key as it was read (``raw_…``), and the value of each that is kept."""
     used = _used(log)
-    parts = [f"{_value(column, exact=exact)} as {column.name}" for column in used if column.keep == "column"]
-    parts += [f"hash({_raw(column)}) as {column.name}_hash" for column in used if _is_hashed(column)]
-    parts += [f"len(json_keys({_raw(column)})) as n_{column.name}" for column in used if column.kind == "map"]
-    parts += [f"hash(json_keys({_raw(column)})) as {column.name}_keys" for column in used if column.kind == "map"]
-    parts += [f"{_raw(column)} is not null as has_{column.name}" for column in used if column.keep == "presence"]
-    if any(column.kind == "time" for column in used):
-        parts.append(f"{ASSUMED_UTC} as assumed_utc")
-    checks = [
-        f"coalesce({_check(column, exact=exact)}, {'false' if column.required else f'{_raw(column)} is null'})"
-        for column in used
-        if not _is_long(column)
-    ]
-    parts.append("\n    and ".join(checks) + " as kept")
-    doubts = [_doubt(column) for column in used if column.kind == "text" and _is_plain(column, exact=exact)]
-    parts.append("\n    or ".join(doubts or ["false"]) + " as doubtful")
+    parts = [f"{_path(column)} as raw_{column.name}" for column in used]
+    parts += [f"{_value(column, exact=exact)} as {column.name}" for column in used if column.keep == "column" and column.kind != "map"]
     return ",\n    ".join(parts)
 
 
-def with_digest(log: Log) -> str:
-    """The select list over a `selection`: all of it but the hashes of maps, and ``digest``, the hash of the whole row.
+def selection(log: Log, *, exact: bool) -> str:
+    """The select list over `values`: the kept columns, ``assumed_utc`` where there is a time, ``digest`` (the hash of the whole row),
+    ``kept`` (every check of a value's type passed) and ``doubtful`` (passed, but a long text may not have been a text).
 
-    The hash of a long text stays: it tells which heals made the same change.
+    The hash of a long text is kept: it tells which heals made the same change. So are number and names of a map's keys, and for one
+    more look the map itself.
     """
     used = _used(log)
-    maps = [f"{column.name}_hash" for column in used if column.kind == "map"]
+    maps = [column for column in used if column.kind == "map"]
     names = [column.name for column in used if column.keep == "column" and column.kind != "map"]
-    names += [f"{column.name}_hash" for column in used if _is_hashed(column)]
-    names += [f"n_{column.name}" for column in used if column.kind == "map"]
-    names += [f"has_{column.name}" for column in used if column.keep == "presence"]
-    names += ["assumed_utc"] if any(column.kind == "time" for column in used) else []
-    left_out = f" exclude ({', '.join(maps)})" if maps else ""
-    return f"*{left_out}, hash({', '.join(names)}) as digest"
+    made = {f"{column.name}_hash": f"hash({_raw(column)})" for column in used if _is_hashed(column)}
+    made |= {f"n_{column.name}": f"len(json_keys({_raw(column)}))" for column in maps}
+    made |= {f"has_{column.name}": f"{_raw(column)} is not null" for column in used if column.keep == "presence"}
+    made |= {"assumed_utc": ASSUMED_UTC} if any(column.kind == "time" for column in used) else {}
+    digest = f"hash({', '.join([*names, *made.values()])})"
+    made |= {f"{column.name}_keys": f"hash(json_keys({_raw(column)}))" for column in maps} | {column.name: _raw(column) for column in maps}
+    checks = [check for column in used if (check := _check(column, exact=exact))]
+    long = [_raw(column) for column in used if _is_long(column)]  # of texts that are kept the table is asked
+    doubts = [f"coalesce(case when {_may_be_other(raw)} then {_looks_other(raw)} end, false)" for raw in long]
+    made |= {"digest": digest, "kept": "\n    and ".join(checks or ["true"]), "doubtful": "\n    or ".join(doubts or ["false"])}
+    dropped = {f"{column.name}_hash" for column in maps}
+    return ",\n    ".join([*names, *(f"{sql} as {name}" for name, sql in made.items() if name not in dropped)])
+
+
+def out_of_range(log: Log) -> str:
+    """A condition on loaded rows: a value is missing that must be there, or lies outside its bounds. Asked of the table, where it costs
+    nearly nothing: DuckDB knows the least and the greatest value of each block of it.
+    """
+    parts = [f"{column.name} is null" for column in _used(log) if column.required and column.keep == "column" and column.kind != "map"]
+    for column in _used(log):
+        if column.keep != "column":
+            continue
+        if column.kind == "time":
+            parts.append(f"{column.name} < $earliest or {column.name} > $latest")
+        elif column.kind in ("share", "int"):
+            parts.append(f"{column.name} < {column.low:.0f} or {column.name} > {column.high:.0f}")
+        elif column.kind == "text" and column.low:
+            parts.append(f"{column.name} = ''")
+    return " or ".join(parts)
+
+
+def in_doubt(log: Log, *, exact: bool) -> str:
+    """A condition on loaded rows: a text may have been an object, a list, a number or a truth value in the file."""
+    kept = [column for column in _used(log) if column.kind == "text" and column.keep == "column" and not exact]
+    return " or ".join(["doubtful", *(f"{_may_be_other(column.name)} and {_looks_other(column.name)}" for column in kept)])
 
 
 def _used(log: Log) -> list[Column]:
@@ -149,18 +165,25 @@ def _is_plain(column: Column, *, exact: bool) -> bool:
     return column.kind in ("time", "choice")
 
 
-def _doubt(column: Column) -> str:
-    """Whether what was read as text may have been an object, a list, a number or a truth value in the file."""
-    raw = _raw(column)
-    return f"coalesce(case when {MAYBE_NOT_TEXT.format(raw=raw)} then regexp_matches({raw}, '{NOT_TEXT}') end, false)"
+def _looks_other(text: str) -> str:
+    return f"regexp_matches({text}, '{NOT_TEXT}')"
 
 
-def _raw(column: Column) -> str:
+def _may_be_other(text: str) -> str:
+    """What is asked before `_looks_other`, as it costs a tenth, and nothing where DuckDB knows the least and the greatest text."""
+    return f"({text} < ':' or {text} >= '[' and {text} < '\\' or {text} >= '{{' or strlen({text}) < 9)"
+
+
+def _path(column: Column) -> str:
     return ".".join(f'"{part}"' for part in column.path)
 
 
+def _raw(column: Column) -> str:
+    return f"raw_{column.name}"
+
+
 def _value(column: Column, *, exact: bool) -> str:
-    raw = _raw(column) if _is_plain(column, exact=exact) else f"{_raw(column)}::varchar"
+    raw = _path(column) if _is_plain(column, exact=exact) else f"{_path(column)}::varchar"
     if column.kind == "time":
         plain = f"ends_with({raw}, 'Z') and contains({raw}, 'T')"
         return f"try_cast(case when {plain} then {raw} else upper({raw}) end as timestamptz)"
@@ -170,35 +193,33 @@ def _value(column: Column, *, exact: bool) -> str:
         kind = "utinyint" if (column.high or 0) < 256 else "integer" if (column.high or 0) < 2**31 else "bigint"
         return f"try_cast(try_cast({raw} as bigint) as {kind})"
     if column.kind == "bool":
-        return f"{raw} = 'true'"
+        return f"case {raw} when 'true' then true when 'false' then false end"
     if column.kind == "choice":
         return f"try_cast({raw} as enum ({', '.join(map(repr, column.choices))}))"
-    if column.kind in ("map", "object") or not exact:
+    if column.kind == "object" or not exact:
         return raw
-    return f"case when contains({raw}, '\\') then json_extract_string({_raw(column)}, '$') else ({raw})[2:-2] end"
+    return f"case when contains({raw}, '\\') then json_extract_string({_path(column)}, '$') else ({raw})[2:-2] end"
 
 
 def _check(column: Column, *, exact: bool) -> str:
+    """Whether a key was of its type, never null; empty where any value is. `out_of_range` finds what is missing or beyond its bounds."""
     raw = _raw(column) if _is_plain(column, exact=exact) else f"{_raw(column)}::varchar"
+    was_read = "" if column.required or column.keep != "column" else f"({column.name} is not null or {raw} is null)"
     if column.kind == "time":
         # the common form costs a third of the pattern; the cast would forgive it white space, a dot and hour 24
         hour = " or ".join(f"contains({raw}, 'T{digit}')" for digit in "012")
         odd = " or ".join(f"contains({raw}, '{sign}')" for sign in (" ", ".", "T24"))
         common = f"{raw} like '{COMMON_TIME}' and ({hour}) and not ({odd})"
-        form = f"case when {common} then true else regexp_full_match({raw}, '{TIME_PATTERN}') end"
-        return f"{form} and {_value(column, exact=exact)} between $earliest and $latest"
-    if column.kind == "share":
-        return f"{_value(column, exact=exact)} between {column.low} and {column.high}"
+        form = f"coalesce(case when {common} then true else regexp_full_match({raw}, '{TIME_PATTERN}') end, true)"
+        return f"{form} and {was_read}" if was_read else form
     if column.kind == "int":
-        whole = f"not contains({raw}, '.')"  # DuckDB writes 1e2 as 100.0
-        return f"try_cast({raw} as bigint) between {column.low:.0f} and {column.high:.0f} and {whole}"
-    if column.kind == "bool":
-        return f"{raw} in ('true', 'false')"
-    if column.kind == "choice":
-        return f"{raw} in ({', '.join(map(repr, column.choices))})"
-    if column.kind in ("map", "object"):
+        whole = f"not coalesce(contains({raw}, '.'), false)"  # DuckDB writes 1e2 as 100.0
+        return f"{whole} and {was_read}" if was_read else whole
+    if column.kind == "map":
+        return f"coalesce(regexp_full_match({raw}, '{OUTCOMES}'), {str(not column.required).lower()})"
+    if column.kind == "object":
         texts = [f" and coalesce(json_type({_raw(column)}, '$.{key}') in ('VARCHAR', 'NULL'), true)" for key in column.inner]
-        return f"starts_with({raw}, '{{')" + "".join(texts)
-    if _is_plain(column, exact=exact):
-        return f"{raw} {'>' if column.low else '>='} ''"
-    return f"starts_with({raw}, '\"')" + (f" and {raw} <> '\"\"'" if column.low else "")
+        return f"case when {raw} is null then true else starts_with({raw}, '{{'){''.join(texts)} end"
+    if column.kind == "text":
+        return "" if _is_plain(column, exact=exact) else f"coalesce(starts_with({raw}, '\"'), true)"
+    return was_read

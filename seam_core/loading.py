@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 import msgspec
 
-from seam_core.columns import reader, selection, with_digest
+from seam_core.columns import in_doubt, out_of_range, reader, selection, values
 from seam_core.files import stat_log
 from seam_core.judge import EARLIEST, is_odd, judge
 from seam_core.lines import BOM, EDGE_BYTES, LINE_MAX, Block, LogFile, TooLong, pieces, starts
@@ -33,20 +33,14 @@ OBJECT_MIN = 2**20  # how long a line DuckDB is first told to expect: its buffer
 STAGE = """
 create or replace table {stage} as
 with rows as (
-    select {selection}
+    select {values}
     from read_ndjson($path, columns = {reader}, maximum_object_size = $object_max)
 )
-select {with_digest} from rows
+select {selection} from rows
 """
 
 RUNS_AT_ONCE = 4096
 BAD_LINES = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException)  # a bug in our SQL is none of these
-
-# Runs with an outcome that is neither pass nor fail, asked in the cheapest way.
-BAD_OUTCOMES = """
-select rowid from {stage}
-where kept and not regexp_full_match(results::varchar, '\\{{("(?:[^"\\\\]|\\\\.)*":"(?:pass|fail)",?)*\\}}')
-"""
 
 # Runs in which a case stands twice. Many runs hold the same cases, so one run of each kind is taken apart.
 CASES_TWICE = """
@@ -95,19 +89,20 @@ class Loader:
             return False
         self.tell(f"reading {file.path.name} ({file.n_bytes / 1e6:,.0f} MB)")
         try:
-            n_rows = self._stage(state.log, file.path, OBJECT_MIN, exact=self._starts_in_doubt(state.log, file))
+            exact = self._starts_in_doubt(state.log, file)
+            n_rows = self._stage(state.log, file.path, OBJECT_MIN, exact=exact)
         except BAD_LINES:
             return False
         found = stat_log(file.path)
         if (found.st_dev, found.st_ino, found.st_size) != (*file.identity, file.n_bytes):
             return False
-        if self._in_doubt():
+        if self._refused(state.log) or self._doubtful(state.log, exact=exact):
             part = self._place_lines(file)
             if len(part.offsets) != n_rows:
                 return False
         else:
             part = Part(0, LazyOffsets(file, file.n_bytes, n_rows, self._identity_check(state)))
-        self._move(state, part)
+        self._move(state, part, exact=exact)
         return True
 
     def _starts_oddly(self, log: Log, file: LogFile) -> bool:
@@ -119,7 +114,7 @@ class Loader:
         """Whether texts near the start look like numbers, so that very many lines would have to be looked at again."""
         head = file.read(0, EDGE_BYTES)
         self._stage_bytes(log, head[: head.rfind(b"\n") + 1], exact=False)
-        return bool(self._places(f"select rowid from {self.stage} where doubtful"))
+        return bool(self._doubtful(log, exact=False))
 
     def _place_lines(self, file: LogFile) -> Part:
         offsets = array("q")
@@ -211,25 +206,28 @@ class Loader:
             return self._stage(log, Path(file.name), object_max, exact=exact)
 
     def _stage(self, log: Log, path: Path, object_max: int, *, exact: bool) -> int:
-        sql = STAGE.format(
-            stage=self.stage, selection=selection(log, exact=exact), reader=reader(log, exact=exact), with_digest=with_digest(log)
-        )
-        limits = {"earliest": EARLIEST, "latest": self.latest} if "$earliest" in sql else {}
-        self.con.execute(sql, {"path": str(path), "object_max": object_max, **limits})
+        parts = {"reader": reader(log, exact=exact), "values": values(log, exact=exact), "selection": selection(log, exact=exact)}
+        self.con.execute(STAGE.format(stage=self.stage, **parts), {"path": str(path), "object_max": object_max})
         row = self.con.execute(f"select count(*) from {self.stage}").fetchone()
         return int(row[0]) if row else 0
 
-    def _in_doubt(self) -> bool:
-        return bool(self.con.execute(f"select count(*) from {self.stage} where not kept or doubtful").fetchall()[0][0])
+    def _refused(self, log: Log) -> set[int]:
+        """Staged rows that a check did not accept."""
+        wrong = out_of_range(log)
+        limits = {"earliest": EARLIEST, "latest": self.latest} if "$earliest" in wrong else {}
+        return self._places(f"select rowid from {self.stage} where not kept or {wrong}", **limits)
 
-    def _move(self, state: LogState, part: Part) -> None:
+    def _doubtful(self, log: Log, *, exact: bool) -> set[int]:
+        """Staged rows with a text that may have been another value."""
+        return self._places(f"select rowid from {self.stage} where {in_doubt(log, exact=exact)}")
+
+    def _move(self, state: LogState, part: Part, *, exact: bool = True) -> None:
         """Judge what the checks did not accept, then make the staged rows part of the log's table."""
-        refused = self._places(f"select rowid from {self.stage} where not kept")
-        doubtful = self._places(f"select rowid from {self.stage} where kept and doubtful")
+        refused = self._refused(state.log)
+        doubtful = self._doubtful(state.log, exact=exact) - refused
         if state.log.table == "runs":
             for start in range(0, len(part.offsets), RUNS_AT_ONCE):
                 refused |= self._places(CASES_TWICE.format(stage=self.stage), start=start, stop=start + RUNS_AT_ONCE)
-            refused |= self._places(BAD_OUTCOMES.format(stage=self.stage))
         bad = [place for place in sorted(refused | doubtful) if self._is_bad(state, part, place, refused=place in refused)]
         if bad:
             self.con.execute(f"update {self.stage} set kept = false where rowid in (select unnest($bad))", {"bad": bad})
@@ -246,7 +244,7 @@ class Loader:
         for column in ("doubtful", *NEEDED_ONCE.get(log.table, ())):
             self.con.execute(f"alter table {self.stage} drop column {column}")
 
-    def _places(self, sql: str, **binds: int) -> set[int]:
+    def _places(self, sql: str, **binds: Any) -> set[int]:
         return {int(place) for (place,) in self.con.execute(sql, binds or None).fetchall()}
 
     def _is_bad(self, state: LogState, part: Part, at: int, *, refused: bool) -> bool:
