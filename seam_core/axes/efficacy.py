@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from seam_core.contamination import Contamination, Search, measure_contamination
 from seam_core.gates import Gate
+from seam_core.one_pass import Told
 from seam_core.scope import Scope
+from seam_core.sharing import Shared
 from seam_core.trend import Trend, judge_trend
 
 DILUTED = 0.10  # E per heal and E by loop differ by this much: many idle cycles dilute the mean, or loop scores were copied
@@ -54,13 +56,13 @@ class Efficacy:
     contamination: Contamination
 
 
-def score(scope: Scope, gate: Gate, search: Search) -> Efficacy:
+def score(scope: Scope, gate: Gate, search: Search, work: Shared[Told]) -> Efficacy:
     """Efficacy over the window. Keeps ``efficacy_rows`` (heals), ``efficacy_loops``, ``trend_rows``, ``contamination_rows``.
 
     Source: docs/method.md, Efficacy.
     """
     trend = judge_trend(scope, gate)
-    contamination = measure_contamination(scope, search)
+    contamination = measure_contamination(scope, search, (part.shown for part in work.results()))
     gap_max = scope.settings.gap_max
     scope.show("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
     scope.show("efficacy_loops", f"{LOOP_GAPS} order by last_ts, loop_id", gap_max=gap_max)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seam_core.revisits import Bar, Pairs, Revisits, compare
+from seam_core.revisits import Bar, Pairs, Revisits
 from seam_core.scope import Scope, insert_rows
-from seam_core.sharing import Shared, spans
 from seam_core.similarity import LONG_TEXT
 from seam_core.words import count
 
@@ -47,23 +46,28 @@ window so_far as (partition by loop_id order by cycle, ts, heal_id)
 
 DIPS = "select loop_id, count(*) as dips from cycles where is_dip group by loop_id"
 
-# Pairs of positions whose texts may be a revisit, loop by loop in the order of the log.
+# Pairs of positions whose texts may be a revisit, in the order in which the texts were logged.
 PAIRS = """
-with candidates as (select * from cycles where mutates and target is not null),
-starts as (select loop_id, min(row) as first_row from candidates group by loop_id having count(*) > 1)
+with candidates as (select * from cycles where mutates and target is not null)
 select later.loop_id, earlier.position as earlier, later.position as later, earlier.row as earlier_row, later.row as later_row,
        later.before_row
 from candidates later
-join starts using (loop_id)
 join candidates earlier on earlier.loop_id = later.loop_id and earlier.target = later.target
     and later.position - earlier.position between 2 and $window
-order by starts.first_row, later.loop_id, later.position, earlier.position
+order by later.row, earlier.position
 """
 
+# Loop by loop in the order of the log.
 REVISIT_ROWS = """
-select p.loop_id, p.earlier, p.later, p.earlier_row, p.later_row, f.idle, f.similarity
-from found_revisits f join revisit_pairs p on p.rowid = f.place
-order by f.place
+with found as (from found_revisits f join revisit_pairs p on p.rowid = f.place),
+starts as (
+    select loop_id, min(row) as first_row from cycles semi join found using (loop_id)
+    where mutates and target is not null
+    group by loop_id
+)
+select loop_id, earlier, later, earlier_row, later_row, idle, similarity
+from found join starts using (loop_id)
+order by first_row, loop_id, later, earlier
 """
 
 LOOP_ROWS = """
@@ -93,25 +97,26 @@ class Monotonicity:
     basis: dict[str, int]
 
 
-def begin(scope: Scope) -> Shared[Revisits]:
-    """Find the pairs of texts that may be revisits; entering the context starts comparing them, where that is work for other processes."""
+def begin(scope: Scope) -> Pairs:
+    """The pairs of texts that may be revisits, by the row of the later one."""
     scope.keep("loop_basis", LOOP_BASIS)
     scope.keep("cycles", CYCLES)
     scope.keep("dips", DIPS)
     scope.keep("revisit_pairs", PAIRS, window=scope.settings.revisit_window)
-    columns = scope.columns("revisit_pairs", "rowid", "earlier_row", "later_row", "coalesce(before_row, -1)")
-    pairs = Pairs(*(array("q", column) for column in columns))
-    bar = Bar(scope.settings.similarity_min, scope.settings.similarity_method, scope.settings.paraphrase_min)
-    return Shared(scope, compare, [(pairs.part(start, stop), bar) for start, stop in spans(len(pairs.place))])
+    return Pairs(*scope.numbers("select rowid, earlier_row, later_row, coalesce(before_row, -1) from revisit_pairs order by rowid"))
 
 
-def score(scope: Scope, comparison: Shared[Revisits]) -> Monotonicity:
+def bar_of(scope: Scope) -> Bar:
+    """From where on two texts are a revisit."""
+    return Bar(scope.settings.similarity_min, scope.settings.similarity_method, scope.settings.paraphrase_min)
+
+
+def score(scope: Scope, parts: Sequence[Revisits]) -> Monotonicity:
     """Monotonicity over the loops touched in the window. Keeps ``loop_rows`` and ``revisit_rows``.
 
     Source: docs/method.md, Monotonicity. A loop of which no score covers every cycle is left out.
     """
     settings = scope.settings
-    parts = comparison.results()
     scope.con.execute("create or replace temp table found_revisits (place bigint, idle boolean, similarity double)")
     insert_rows(scope, "found_revisits", "place, idle, similarity", (one for part in parts for one in part.found))
     scope.keep("revisit_rows", REVISIT_ROWS)
