@@ -111,12 +111,14 @@ class Scope:
         else:
             self.keep(name, sql, **binds)
 
-    def columns(self, table: str, *names: str) -> list[list[Any]]:
-        """Columns of a kept table as lists, in no order; cheaper than a tuple a row."""
-        return [found or [] for found in self.one(f"select {', '.join(f'list({name})' for name in names)} from {table}")]
+    def columns(self, sql: str, **binds: Any) -> list[list[Any]]:
+        """The columns of a query as lists, in its order; of numbers and booleans only. Far cheaper than a tuple a row."""
+        with self.store.lock:
+            found = self.con.execute(sql, binds or None).fetchnumpy()
+        return [column.tolist() for column in found.values()]
 
     def numbers(self, sql: str) -> list[array[int]]:
-        """The columns of a query that returns nothing but whole numbers (bigint, no null), in its order; far cheaper than tuples."""
+        """The same of a query that returns nothing but whole numbers (bigint, no null), with no object for each."""
         with self.store.lock:
             found = self.con.execute(sql).fetchnumpy()
         return [array("q", column.tobytes()) for column in found.values()]

@@ -66,8 +66,8 @@ def score(scope: Scope, gate: Gate, search: Search, work: Shared[Told]) -> Effic
     gap_max = scope.settings.gap_max
     scope.show("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
     scope.show("efficacy_loops", f"{LOOP_GAPS} order by last_ts, loop_id", gap_max=gap_max)
-    heals, gaps = scope.columns("efficacy_rows", "e_heal", "truth_gap")
-    (loops,) = scope.columns("efficacy_loops", "e_loop")
+    heals, gaps = scope.columns(f"select e_heal, truth_gap from ({HEAL_GAPS})", gap_max=gap_max)
+    (loops,) = scope.columns(f"select e_loop from ({LOOP_GAPS})", gap_max=gap_max)
     n_window = scope.one("select count(*) from window_heals")[0]
     value = _mean(heals)
     by_loop = _mean(loops)

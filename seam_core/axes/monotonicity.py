@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 from seam_core.revisits import Bar, Pairs, Revisits
 from seam_core.scope import Scope, insert_rows
@@ -81,6 +82,9 @@ from loop_basis b left join found f using (loop_id) left join dips d using (loop
 order by b.first_ts, b.loop_id
 """
 
+# What a loop's score is made of, and how many loops are made of the same.
+KINDS = "select basis, extra_dips, returned, idle, capped, count(*) from loop_rows group by all"
+
 
 @dataclass(frozen=True)
 class Monotonicity:
@@ -124,15 +128,14 @@ def score(scope: Scope, parts: Sequence[Revisits]) -> Monotonicity:
         pairs = f"{count(n_long, 'pair')} of texts over {LONG_TEXT:,} characters"
         scope.flags.append(f"{pairs} {'was' if n_long == 1 else 'were'} compared by lines")
     scope.keep("loop_rows", LOOP_ROWS, free_dips=settings.free_dips, depth_cap=settings.depth_cap)
-    rows = scope.query("select extra_dips, returned, idle, capped, basis from loop_rows")
-    scored = [row for row in rows if row[4] is not None]
-    basis = {name: sum(row[4] == name for row in rows) for name in ("score", "holdout", "visible")}
-    values = [loop_score(dips, returned + idle, capped=capped) for dips, returned, idle, capped, _ in scored]
-    reason = None if scored else "no heal in the window" if not rows else "no loop has a score for every cycle"
-    return Monotonicity(
-        math.fsum(values) / len(values) if values else None, reason, len(values), len(rows) - len(values),
-        sum(row[0] for row in scored), sum(row[1] for row in scored), sum(row[2] for row in scored), sum(row[3] for row in scored), basis,
-    )  # fmt: skip
+    kinds = scope.query(KINDS)
+    scored = [kind for kind in kinds if kind[0] is not None]
+    n_loops, n = sum(kind[-1] for kind in kinds), sum(kind[-1] for kind in scored)
+    basis = {name: sum(kind[-1] for kind in kinds if kind[0] == name) for name in ("score", "holdout", "visible")}
+    values = chain.from_iterable(repeat(loop_score(dips, back + idle, capped=capped), many) for _, dips, back, idle, capped, many in scored)
+    extra_dips, returned, idle, capped = (sum(kind[at] * kind[-1] for kind in scored) for at in range(1, 5))
+    reason = None if scored else "no heal in the window" if not kinds else "no loop has a score for every cycle"
+    return Monotonicity(math.fsum(values) / n if n else None, reason, n, n_loops - n, extra_dips, returned, idle, capped, basis)
 
 
 def loop_score(extra_dips: int, revisits: int, *, capped: bool) -> float:
