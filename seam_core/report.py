@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from seam_core import contamination
@@ -114,7 +115,8 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         search, pairs = contamination.begin(scope, gate), monotonicity.begin(scope)
         # the longest work of a long history is done beside the other axes
         with begin_pass(scope, search.changes, search.exam, pairs, monotonicity.bar_of(scope)) as work:
-            s, e, a = signal.score(scope, gate), efficacy.score(scope, gate, search, work), aftermath.score(scope)
+            s, a = signal.score(scope, gate), aftermath.score(scope)
+            e = efficacy.score(scope, gate, search, work)
             parts = (s, e, a, monotonicity.score(scope, [part.revisits for part in work.results()]))
         counts = _counts(scope, parts[0])
         alerts = _alerts(resolved.settings, parts, tuple(require))
@@ -252,7 +254,7 @@ def _flags(scope: Scope, parts: tuple[Signal, Efficacy, Aftermath, Monotonicity]
         (counts["rejected"] or counts["rewritten"], _refused_lines(scope.store)),
         (counts["pending"], f"{count(counts['pending'], 'half-written last line')} pending"),
     ]
-    return [*scope.store.notes(), *(sentence for holds, sentence in said if holds), *scope.flags]
+    return [*scope.store.notes(), *(sentence for holds, sentence in said if holds), *chain.from_iterable(scope.flags.values())]
 
 
 def _refused_lines(store: Store) -> str:

@@ -29,6 +29,7 @@ from seam_core.window import Window
 
 COPY_MAX = 100_000  # windows up to so many heals are copied out once; more are filtered anew at each use, which keeps memory flat
 AT_ONCE = 5_000  # rows of a stream
+FLAGGED = ("gate", "E", "A", "M")  # what flags are about, in the order in which they are read
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 
 WINDOW_HEALS = """
@@ -64,7 +65,7 @@ class Scope:
     window: Window
     settings: Settings
     con: duckdb.DuckDBPyConnection
-    flags: list[str] = field(default_factory=list)
+    flags: dict[str, list[str]] = field(default_factory=lambda: {part: [] for part in FLAGGED})
     is_large: bool = False  # too many heals to copy any of it
     kept: set[str] = field(default_factory=set)  # tables that `keep` made
     _texts: Remembered = field(init=False)  # several axes read the same ones

@@ -62,17 +62,17 @@ def score(scope: Scope, gate: Gate, search: Search, work: Shared[Told]) -> Effic
     Source: docs/method.md, Efficacy.
     """
     trend = judge_trend(scope, gate)
-    contamination = measure_contamination(scope, search, (part.shown for part in work.results()))
     gap_max = scope.settings.gap_max
     scope.show("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
     scope.show("efficacy_loops", f"{LOOP_GAPS} order by last_ts, loop_id", gap_max=gap_max)
     heals, gaps = scope.columns(f"select e_heal, truth_gap from ({HEAL_GAPS})", gap_max=gap_max)
     (loops,) = scope.columns(f"select e_loop from ({LOOP_GAPS})", gap_max=gap_max)
     n_window = scope.one("select count(*) from window_heals")[0]
+    contamination = measure_contamination(scope, search, (part.shown for part in work.results()))
     value = _mean(heals)
     by_loop = _mean(loops)
     if value is not None and by_loop is not None and abs(value - by_loop) >= DILUTED - 1e-9:
-        scope.flags.append(f"E per heal {value:.2f} and E by loop {by_loop:.2f} differ: look at both")
+        scope.flags["E"].append(f"E per heal {value:.2f} and E by loop {by_loop:.2f} differ: look at both")
     reason = None if heals else "no heal in the window" if not n_window else "no heal in the window has all four scores"
     return Efficacy(value, reason, len(heals), n_window - len(heals), _mean(gaps), by_loop, len(loops), trend, contamination)
 

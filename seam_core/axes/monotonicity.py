@@ -126,7 +126,7 @@ def score(scope: Scope, parts: Sequence[Revisits]) -> Monotonicity:
     scope.keep("revisit_rows", REVISIT_ROWS)
     if n_long := sum(part.n_long for part in parts):
         pairs = f"{count(n_long, 'pair')} of texts over {LONG_TEXT:,} characters"
-        scope.flags.append(f"{pairs} {'was' if n_long == 1 else 'were'} compared by lines")
+        scope.flags["M"].append(f"{pairs} {'was' if n_long == 1 else 'were'} compared by lines")
     scope.keep("loop_rows", LOOP_ROWS, free_dips=settings.free_dips, depth_cap=settings.depth_cap)
     kinds = scope.query(KINDS)
     scored = [kind for kind in kinds if kind[0] is not None]
