@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from seam_core.exam import Exam, Gram, Scanner, added_lines
@@ -24,6 +25,19 @@ class Changes:
         return Changes(self.row[start:stop], self.before[start:stop], self.goes_on[start:stop])
 
 
+def linked(rows: Iterable[int], targets: Iterable[int], in_window: Iterable[int]) -> Changes:
+    """The changes of a window: of texts in time order, each with a number for its target and whether the window holds it."""
+    newest: dict[int, int] = {}  # target → the row of its text
+    row, before = array("q"), array("q")
+    for one, target, is_inside in zip(rows, targets, in_window, strict=True):
+        if is_inside:
+            row.append(one)
+            before.append(newest.get(target, -1))
+        newest[target] = one
+    last = set(newest.values())
+    return Changes(row, before, array("q", [one not in last for one in row]))
+
+
 @dataclass(frozen=True)
 class Shown:
     """n-gram → the first heals, by row, that showed it; and how many heals' whole text counted as added."""
@@ -32,23 +46,33 @@ class Shown:
     n_first: int
 
 
-def find_shown(texts_of: Texts, changes: Changes, exam: Exam) -> Shown:
-    """What of the exam the changes show."""
-    scanner = Scanner(exam)
-    kept: dict[int, set[str]] = {}  # the lines of each text that another change follows
-    n_first = 0
-    for row, earlier, goes_on, text in zip(changes.row, changes.before, changes.goes_on, texts_of(changes.row), strict=True):
-        before = kept.pop(earlier, None) if earlier in kept or earlier < 0 else _lines(next(texts_of([earlier])))
-        if text is None:
-            continue
-        lines = text.splitlines()
-        found = set(lines)
-        if goes_on:
-            kept[row] = found
-        n_first += before is None
-        if scanner.may_show(found if before is None else found - before):
-            scanner.scan(row, added_lines(before, lines))
-    return Shown(scanner.shown, n_first)
+class Additions:
+    """What of an exam the changes looked at so far show."""
+
+    def __init__(self, exam: Exam) -> None:
+        self._scanner = Scanner(exam)
+        self._kept: dict[int, set[str]] = {}  # the lines of each text that another change follows
+        self._n_first = 0
+
+    @property
+    def shown(self) -> Shown:
+        """All of it."""
+        return Shown(self._scanner.shown, self._n_first)
+
+    def look(self, texts_of: Texts, changes: Changes) -> None:
+        """Look at further changes."""
+        scanner, kept = self._scanner, self._kept
+        for row, earlier, goes_on, text in zip(changes.row, changes.before, changes.goes_on, texts_of(changes.row), strict=True):
+            before = kept.pop(earlier, None) if earlier in kept or earlier < 0 else _lines(next(texts_of([earlier])))
+            if text is None:
+                continue
+            lines = text.splitlines()
+            found = set(lines)
+            if goes_on:
+                kept[row] = found
+            self._n_first += before is None
+            if scanner.may_show(found if before is None else found - before):
+                scanner.scan(row, added_lines(before, lines))
 
 
 def _lines(text: str | None) -> set[str] | None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from seam_core.additions import Changes, Shown, find_shown
+from seam_core.additions import Changes, Shown, linked
 from seam_core.exam import Exam, Scanner, build_exam
 from seam_core.gates import Gate
 from seam_core.paraphrases import PARAPHRASE_ROWS, find_paraphrases
 from seam_core.scope import Scope, insert_rows
-from seam_core.sharing import Shared, spans
 
 TOLERANCE = 1e-9
 
@@ -31,20 +29,16 @@ where h.has_after_text
 group by h.target, h.ts
 """
 
-# Every heal of the window that carries a text, in time order, and the row of the text before it on its target.
-CHANGES = """
+# Every heal of the window that carries a text, in time order, and the texts before them, with a number for the target of each; a heal
+# without a target has one of its own.
+TEXTS = """
 with texts as (
     select row, heal_id, target, ts, true as in_window from window_heals where has_after_text
     union all
     select row, heal_id, target, ts, false from texts_before
 ),
-neighbours as (
-    select row, ts, heal_id, in_window, case when target is not null then lag(row) over follows end as before_row,
-           target is not null and lead(row) over follows is not null as goes_on
-    from texts
-    window follows as (partition by target order by ts, heal_id)
-)
-select row, before_row, goes_on from neighbours where in_window order by ts, heal_id
+targets as (select target, row_number() over () as number from (select distinct target from texts where target is not null))
+select row, coalesce(number, -row - 1) as number, in_window::bigint from texts left join targets using (target) order by ts, heal_id
 """
 
 
@@ -61,26 +55,21 @@ class Contamination:
 
 @dataclass(frozen=True)
 class Search:
-    """The looking for an exam in what heals added, begun; or why it was not."""
+    """Which exam is looked for in what heals added, and in which changes; or why it is not."""
 
     exam: Exam
     reason: str | None
-    work: Shared[Shown]
     changes: Changes
 
 
-@contextmanager
-def begin(scope: Scope, gate: Gate) -> Iterator[Search]:
-    """The search for the held-out exam in what heals of the window added; a long one is begun in other processes at once."""
+def begin(scope: Scope, gate: Gate) -> Search:
+    """What the search for the held-out exam in the window's heals has to look at."""
     exam = build_exam(scope.query("select id, text from holdout where text is not null order by id"), n=scope.settings.ngram)
     reason = _reason(scope, exam)
-    changes = Changes(array("q"), array("q"), array("q")) if reason else _find_changes(scope, gate)
-    parts = [(changes.part(start, stop), exam) for start, stop in spans(len(changes.row))]
-    with Shared(scope, find_shown, parts) as work:
-        yield Search(exam, reason, work, changes)
+    return Search(exam, reason, Changes(array("q"), array("q"), array("q")) if reason else _find_changes(scope, gate))
 
 
-def measure_contamination(scope: Scope, search: Search) -> Contamination:
+def measure_contamination(scope: Scope, search: Search, told: Iterable[Shown]) -> Contamination:
     """How much of the held-out exam stands in what heals of the window added. Keeps ``contamination_rows`` and ``paraphrase_rows``."""
     scope.con.execute(
         "create or replace temp table contamination_rows"
@@ -90,9 +79,10 @@ def measure_contamination(scope: Scope, search: Search) -> Contamination:
     if search.reason:
         return Contamination(None, search.reason, 0, 0, 0)
     scanner = Scanner(search.exam)
-    parts = search.work.results()
-    for part in parts:
+    n_first = 0
+    for part in told:
         scanner.include(part.heals)
+        n_first += part.n_first
     findings = scanner.findings()
     heal_rows = sorted({row for _, _, rows, _ in findings for row in rows})
     names = dict(scope.query("select row, heal_id from heals where row in (select unnest($rows::bigint[]))", rows=heal_rows))
@@ -101,7 +91,7 @@ def measure_contamination(scope: Scope, search: Search) -> Contamination:
     insert_rows(scope, "contamination_rows", "case_id, coverage, contaminated, heals, passage", found)
     find_paraphrases(scope, search.exam, search.changes)
     n_cases, n_bad = len(search.exam.grams), sum(contaminated for _, _, contaminated, _, _ in found)
-    return Contamination(n_bad / n_cases, None, n_cases, n_bad, sum(part.n_first for part in parts))
+    return Contamination(n_bad / n_cases, None, n_cases, n_bad, n_first)
 
 
 def _reason(scope: Scope, exam: Exam) -> str | None:
@@ -127,6 +117,4 @@ def keep_texts_before(scope: Scope, gate: Gate) -> None:
 
 def _find_changes(scope: Scope, gate: Gate) -> Changes:
     keep_texts_before(scope, gate)
-    scope.keep("changes", CHANGES)
-    in_order = (f"{name} order by rowid" for name in ("row", "coalesce(before_row, -1)", "goes_on::bigint"))
-    return Changes(*(array("q", column) for column in scope.columns("changes", *in_order)))
+    return linked(*scope.numbers(TEXTS))

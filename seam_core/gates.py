@@ -78,7 +78,7 @@ class Gate:
         for block_id, target, text in blocks:
             self._blocks.setdefault(target, []).append((block_id, text, folded(text)))
             if not text.strip():
-                scope.flags.append(f"protected block {block_id} has an empty text and protects nothing")
+                scope.flags["gate"].append(f"protected block {block_id} has an empty text and protects nothing")
         self.idle = not scope.one("select count(*) from protected")[0]
         scope.con.execute("create or replace temp table gate_passed (row bigint)")
 

@@ -15,7 +15,7 @@ from seam_core.records import Log
 if TYPE_CHECKING:  # other processes read lines, too, and have no use for a database
     import duckdb
 
-ROWS_AT_ONCE = 1000
+ROWS_AT_ONCE = 100  # of usual lengths these stay in the cache of a processor until they are worked on
 
 
 @dataclass(frozen=True)
@@ -75,29 +75,35 @@ class LogState:
             found.extend(part.offsets.all() if isinstance(part.offsets, LazyOffsets) else part.offsets)
         return found
 
-    def lines_of(self, rows: Sequence[int]) -> Iterator[bytes]:
-        """The line of each row, in the order of the rows; rows that follow each other are read and split in one go."""
+    def lines_of(self, rows: list[int]) -> Iterator[bytes]:
+        """The line of each row, in the order of the rows."""
         assert self.file is not None, "a table with rows has a file"
+        for run, data in self.runs_of(rows):
+            if data is None:
+                yield from self.file.lines_at(map(self.offset_of, run))
+            else:
+                lines = data.split(b"\n")
+                yield from (line.rstrip(b"\r") for line in lines) if b"\r" in data else lines
+
+    def runs_of(self, rows: list[int]) -> Iterator[tuple[list[int], bytes | None]]:
+        """The rows in runs of neighbours, each with its lines as they stand in the file, the last one without its newline; None where
+        there is one row only, they do not stand one after the other, or are too long to read at once.
+        """
         at = 0
         while at < len(rows):
-            stop = at + 1
-            while stop < len(rows) and rows[stop] == rows[stop - 1] + 1 and stop - at < ROWS_AT_ONCE:
-                stop += 1
-            found = self._neighbours(self.file, rows[at], rows[stop - 1]) if stop - at > 1 else []
-            yield from found or self.file.lines_at(map(self.offset_of, rows[at:stop]))
-            at = stop
+            run = rows[at : at + ROWS_AT_ONCE]
+            if run != list(range(run[0], run[0] + len(run))):
+                run = run[: next(n for n in range(1, len(run) + 1) if n == len(run) or run[n] != run[n - 1] + 1)]
+            yield run, self._neighbours(run[0], run[-1]) if len(run) > 1 else None
+            at += len(run)
 
-    def _neighbours(self, file: LogFile, first: int, last: int) -> list[bytes]:
-        """The lines of consecutive rows; empty when they do not stand one after the other, or are too long to read at once."""
+    def _neighbours(self, first: int, last: int) -> bytes | None:
+        assert self.file is not None, "a table with rows has a file"
         start, stop = self.offset_of(first), self.offset_of(last)
         if not 0 < stop - start <= BLOCK_BYTES:
-            return []
-        data = file.read(start, stop - start)
-        lines = data.split(b"\n")
-        if len(lines) != last - first + 1:
-            return []
-        lines[-1] = file.line_at(stop)
-        return [line.rstrip(b"\r") for line in lines] if b"\r" in data else lines
+            return None
+        data = self.file.read(start, stop - start)
+        return data + self.file.line_at(stop) if data.count(b"\n") == last - first else None
 
     def reopen_tail(self, con: duckdb.DuckDBPyConnection) -> None:
         """Take back the rows of a last line that had no newline, so that it is read again with what was appended to it."""

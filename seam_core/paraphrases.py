@@ -56,7 +56,7 @@ def find_paraphrases(scope: Scope, exam: Exam, changes: Changes) -> None:
     rows = [(case, share, names[row], sentence, like) for case, (share, row, sentence, like) in sorted(found.items())]
     insert_rows(scope, "paraphrase_rows", "case_id, share, heal_id, sentence, added", rows)
     if rows:
-        scope.flags.append(f"{in_words([case for case, *_ in rows])}; a model suspects it, and a person has to look")
+        scope.flags["E"].append(f"{in_words([case for case, *_ in rows])}; a model suspects it, and a person has to look")
 
 
 def in_words(cases: list[str]) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from seam_core import contamination
@@ -20,6 +21,7 @@ from seam_core.errors import UnreadableLogError
 from seam_core.gates import Budget, apply_gate, govern_budget
 from seam_core.integrity import Integrity, check
 from seam_core.merges import Merged
+from seam_core.one_pass import begin_pass
 from seam_core.records import HEALS
 from seam_core.scope import Scope, open_scope
 from seam_core.settings import Resolved, Settings
@@ -110,10 +112,12 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         scope = open_scope(store, window, resolved.settings)
         gate = apply_gate(scope)
         budget = govern_budget(scope)
+        search, pairs = contamination.begin(scope, gate), monotonicity.begin(scope)
         # the longest work of a long history is done beside the other axes
-        with contamination.begin(scope, gate) as search, monotonicity.begin(scope) as comparison:
-            s, e, a = signal.score(scope, gate), efficacy.score(scope, gate, search), aftermath.score(scope)
-            parts = (s, e, a, monotonicity.score(scope, comparison))
+        with begin_pass(scope, search.changes, search.exam, pairs, monotonicity.bar_of(scope)) as work:
+            s, a = signal.score(scope, gate), aftermath.score(scope)
+            e = efficacy.score(scope, gate, search, work)
+            parts = (s, e, a, monotonicity.score(scope, [part.revisits for part in work.results()]))
         counts = _counts(scope, parts[0])
         alerts = _alerts(resolved.settings, parts, tuple(require))
         flags = [*_flags(scope, parts, budget, counts), *resolved.notes]
@@ -250,7 +254,7 @@ def _flags(scope: Scope, parts: tuple[Signal, Efficacy, Aftermath, Monotonicity]
         (counts["rejected"] or counts["rewritten"], _refused_lines(scope.store)),
         (counts["pending"], f"{count(counts['pending'], 'half-written last line')} pending"),
     ]
-    return [*scope.store.notes(), *(sentence for holds, sentence in said if holds), *scope.flags]
+    return [*scope.store.notes(), *(sentence for holds, sentence in said if holds), *chain.from_iterable(scope.flags.values())]
 
 
 def _refused_lines(store: Store) -> str:

@@ -14,7 +14,7 @@ A scope owns a cursor with its own temporary tables and views, which the axes re
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,11 +24,12 @@ import duckdb
 
 from seam_core.settings import Settings
 from seam_core.store import Store
+from seam_core.texts import Remembered
 from seam_core.window import Window
 
 COPY_MAX = 100_000  # windows up to so many heals are copied out once; more are filtered anew at each use, which keeps memory flat
 AT_ONCE = 5_000  # rows of a stream
-TEXTS_KEPT = 32_000_000  # characters of heal texts remembered, since several axes read the same ones
+FLAGGED = ("gate", "E", "A", "M")  # what flags are about, in the order in which they are read
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 
 WINDOW_HEALS = """
@@ -64,11 +65,13 @@ class Scope:
     window: Window
     settings: Settings
     con: duckdb.DuckDBPyConnection
-    flags: list[str] = field(default_factory=list)
+    flags: dict[str, list[str]] = field(default_factory=lambda: {part: [] for part in FLAGGED})
     is_large: bool = False  # too many heals to copy any of it
     kept: set[str] = field(default_factory=set)  # tables that `keep` made
-    _texts: OrderedDict[int, str | None] = field(default_factory=OrderedDict)
-    _n_characters: int = 0
+    _texts: Remembered = field(init=False)  # several axes read the same ones
+
+    def __post_init__(self) -> None:
+        self._texts = Remembered(self.store.texts)
 
     @property
     def start(self) -> datetime:
@@ -109,37 +112,25 @@ class Scope:
         else:
             self.keep(name, sql, **binds)
 
-    def columns(self, table: str, *names: str) -> list[list[Any]]:
-        """Columns of a kept table as lists, in no order; cheaper than a tuple a row."""
-        return [found or [] for found in self.one(f"select {', '.join(f'list({name})' for name in names)} from {table}")]
+    def columns(self, sql: str, **binds: Any) -> list[list[Any]]:
+        """The columns of a query as lists, in its order; of numbers and booleans only. Far cheaper than a tuple a row."""
+        with self.store.lock:
+            found = self.con.execute(sql, binds or None).fetchnumpy()
+        return [column.tolist() for column in found.values()]
+
+    def numbers(self, sql: str) -> list[array[int]]:
+        """The same of a query that returns nothing but whole numbers (bigint, no null), with no object for each."""
+        with self.store.lock:
+            found = self.con.execute(sql).fetchnumpy()
+        return [array("q", column.tobytes()) for column in found.values()]
 
     def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
         """Each heal's text, in the order of the rows; texts asked for again come from memory, as far as it is kept."""
-        if self.is_large:  # every text is asked for in turn: nothing that is remembered would be asked for again in time
-            yield from self.store.texts(rows)
-            return
-        wanted = list(rows)
-        absent = list(dict.fromkeys(row for row in wanted if row not in self._texts))
-        reading = zip(absent, self.store.texts(absent), strict=True)
-        upcoming = iter(absent)
-        expected = next(upcoming, None)
-        for row in wanted:
-            if row == expected:
-                self._remember(*next(reading))
-                expected = next(upcoming, None)
-            yield self.text(row)
+        return self._texts(rows)
 
     def text(self, row: int) -> str | None:
         """One heal's text."""
-        if row not in self._texts:
-            self._remember(row, next(self.store.texts([row])))
-        return self._texts[row]
-
-    def _remember(self, row: int, text: str | None) -> None:
-        self._texts[row] = text
-        self._n_characters += len(text or "")
-        while self._n_characters > TEXTS_KEPT and len(self._texts) > 1:
-            self._n_characters -= len(self._texts.popitem(last=False)[1] or "")
+        return next(self.texts([row]))
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A kept table as one dict a row, in its order."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from seam_core.apart import Apart
 from seam_core.records import HEALS
-from seam_core.scope import Scope
 from seam_core.texts import with_texts
+
+if TYPE_CHECKING:  # other processes import this, too, and have no use for a database
+    from seam_core.scope import Scope
 
 Result = TypeVar("Result")
 
@@ -30,6 +32,7 @@ class Shared(Generic[Result]):
     def __init__(self, scope: Scope, function: Callable[..., Result], parts: Sequence[tuple[Any, ...]]) -> None:
         self._scope, self._function, self._parts = scope, function, parts
         self._at_work: list[Apart] = []
+        self._found: list[Result] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -48,11 +51,12 @@ class Shared(Generic[Result]):
         self._stack.close()
 
     def results(self) -> list[Result]:
-        """What the function returned for each part."""
-        try:
-            found = [job.result() for job in self._at_work]
-        except ChildProcessError:  # it was killed, for want of memory perhaps
-            found = []
-        if not found or None in found:
-            return [self._function(self._scope.texts, *part) for part in self._parts]
-        return found
+        """What the function returned for each part; worked out once."""
+        if not self._found:
+            try:
+                self._found = [job.result() for job in self._at_work]
+            except ChildProcessError:  # it was killed, for want of memory perhaps
+                self._found = []
+            if not self._found or None in self._found:
+                self._found = [self._function(self._scope.texts, *part) for part in self._parts]
+        return self._found

@@ -166,6 +166,6 @@ def _flag_cases(scope: Scope) -> None:
     )
     if unknown:
         n_cases = scope.one("select count(distinct case_id) from surface_cases where case_id not in (select id from surface)")[0]
-        scope.flags.append(f"{count(n_cases, 'case')} of surface runs not in surface.jsonl: counted, but never as safety cases")
+        scope.flags["A"].append(f"{count(n_cases, 'case')} of surface runs not in surface.jsonl: counted, but never as safety cases")
     if sampled:
-        scope.flags.append(f"{sampled} of {n_scored} scored heals were checked on a sample of the surface")
+        scope.flags["A"].append(f"{sampled} of {n_scored} scored heals were checked on a sample of the surface")

@@ -114,5 +114,5 @@ def _reason(scope: Scope) -> str:
 def _flag_baseline(scope: Scope) -> None:
     strange = scope.one("select count(*) from certified where case_id not in (select id from surface)")[0]
     if strange:
-        scope.flags.append(f"{count(strange, 'certified case')} not in surface.jsonl: left out of the drift")
-    scope.flags += scope.store.baseline_notes()
+        scope.flags["A"].append(f"{count(strange, 'certified case')} not in surface.jsonl: left out of the drift")
+    scope.flags["A"] += scope.store.baseline_notes()

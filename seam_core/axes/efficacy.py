@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from seam_core.contamination import Contamination, Search, measure_contamination
 from seam_core.gates import Gate
+from seam_core.one_pass import Told
 from seam_core.scope import Scope
+from seam_core.sharing import Shared
 from seam_core.trend import Trend, judge_trend
 
 DILUTED = 0.10  # E per heal and E by loop differ by this much: many idle cycles dilute the mean, or loop scores were copied
@@ -54,23 +56,23 @@ class Efficacy:
     contamination: Contamination
 
 
-def score(scope: Scope, gate: Gate, search: Search) -> Efficacy:
+def score(scope: Scope, gate: Gate, search: Search, work: Shared[Told]) -> Efficacy:
     """Efficacy over the window. Keeps ``efficacy_rows`` (heals), ``efficacy_loops``, ``trend_rows``, ``contamination_rows``.
 
     Source: docs/method.md, Efficacy.
     """
     trend = judge_trend(scope, gate)
-    contamination = measure_contamination(scope, search)
     gap_max = scope.settings.gap_max
     scope.show("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
     scope.show("efficacy_loops", f"{LOOP_GAPS} order by last_ts, loop_id", gap_max=gap_max)
-    heals, gaps = scope.columns("efficacy_rows", "e_heal", "truth_gap")
-    (loops,) = scope.columns("efficacy_loops", "e_loop")
+    heals, gaps = scope.columns(f"select e_heal, truth_gap from ({HEAL_GAPS})", gap_max=gap_max)
+    (loops,) = scope.columns(f"select e_loop from ({LOOP_GAPS})", gap_max=gap_max)
     n_window = scope.one("select count(*) from window_heals")[0]
+    contamination = measure_contamination(scope, search, (part.shown for part in work.results()))
     value = _mean(heals)
     by_loop = _mean(loops)
     if value is not None and by_loop is not None and abs(value - by_loop) >= DILUTED - 1e-9:
-        scope.flags.append(f"E per heal {value:.2f} and E by loop {by_loop:.2f} differ: look at both")
+        scope.flags["E"].append(f"E per heal {value:.2f} and E by loop {by_loop:.2f} differ: look at both")
     reason = None if heals else "no heal in the window" if not n_window else "no heal in the window has all four scores"
     return Efficacy(value, reason, len(heals), n_window - len(heals), _mean(gaps), by_loop, len(loops), trend, contamination)
 

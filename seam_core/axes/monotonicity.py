@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 
-from seam_core.revisits import Bar, Pairs, Revisits, compare
+from seam_core.revisits import Bar, Pairs, Revisits
 from seam_core.scope import Scope, insert_rows
-from seam_core.sharing import Shared, spans
 from seam_core.similarity import LONG_TEXT
 from seam_core.words import count
 
@@ -47,23 +47,28 @@ window so_far as (partition by loop_id order by cycle, ts, heal_id)
 
 DIPS = "select loop_id, count(*) as dips from cycles where is_dip group by loop_id"
 
-# Pairs of positions whose texts may be a revisit, loop by loop in the order of the log.
+# Pairs of positions whose texts may be a revisit, in the order in which the texts were logged.
 PAIRS = """
-with candidates as (select * from cycles where mutates and target is not null),
-starts as (select loop_id, min(row) as first_row from candidates group by loop_id having count(*) > 1)
+with candidates as (select * from cycles where mutates and target is not null)
 select later.loop_id, earlier.position as earlier, later.position as later, earlier.row as earlier_row, later.row as later_row,
        later.before_row
 from candidates later
-join starts using (loop_id)
 join candidates earlier on earlier.loop_id = later.loop_id and earlier.target = later.target
     and later.position - earlier.position between 2 and $window
-order by starts.first_row, later.loop_id, later.position, earlier.position
+order by later.row, earlier.position
 """
 
+# Loop by loop in the order of the log.
 REVISIT_ROWS = """
-select p.loop_id, p.earlier, p.later, p.earlier_row, p.later_row, f.idle, f.similarity
-from found_revisits f join revisit_pairs p on p.rowid = f.place
-order by f.place
+with found as (from found_revisits f join revisit_pairs p on p.rowid = f.place),
+starts as (
+    select loop_id, min(row) as first_row from cycles semi join found using (loop_id)
+    where mutates and target is not null
+    group by loop_id
+)
+select loop_id, earlier, later, earlier_row, later_row, idle, similarity
+from found join starts using (loop_id)
+order by first_row, loop_id, later, earlier
 """
 
 LOOP_ROWS = """
@@ -76,6 +81,9 @@ select b.loop_id, b.n_cycles, b.first_ts, b.last_ts, b.basis, coalesce(d.dips, 0
 from loop_basis b left join found f using (loop_id) left join dips d using (loop_id)
 order by b.first_ts, b.loop_id
 """
+
+# What a loop's score is made of, and how many loops are made of the same.
+KINDS = "select basis, extra_dips, returned, idle, capped, count(*) from loop_rows group by all"
 
 
 @dataclass(frozen=True)
@@ -93,41 +101,41 @@ class Monotonicity:
     basis: dict[str, int]
 
 
-def begin(scope: Scope) -> Shared[Revisits]:
-    """Find the pairs of texts that may be revisits; entering the context starts comparing them, where that is work for other processes."""
+def begin(scope: Scope) -> Pairs:
+    """The pairs of texts that may be revisits, by the row of the later one."""
     scope.keep("loop_basis", LOOP_BASIS)
     scope.keep("cycles", CYCLES)
     scope.keep("dips", DIPS)
     scope.keep("revisit_pairs", PAIRS, window=scope.settings.revisit_window)
-    columns = scope.columns("revisit_pairs", "rowid", "earlier_row", "later_row", "coalesce(before_row, -1)")
-    pairs = Pairs(*(array("q", column) for column in columns))
-    bar = Bar(scope.settings.similarity_min, scope.settings.similarity_method, scope.settings.paraphrase_min)
-    return Shared(scope, compare, [(pairs.part(start, stop), bar) for start, stop in spans(len(pairs.place))])
+    return Pairs(*scope.numbers("select rowid, earlier_row, later_row, coalesce(before_row, -1) from revisit_pairs order by rowid"))
 
 
-def score(scope: Scope, comparison: Shared[Revisits]) -> Monotonicity:
+def bar_of(scope: Scope) -> Bar:
+    """From where on two texts are a revisit."""
+    return Bar(scope.settings.similarity_min, scope.settings.similarity_method, scope.settings.paraphrase_min)
+
+
+def score(scope: Scope, parts: Sequence[Revisits]) -> Monotonicity:
     """Monotonicity over the loops touched in the window. Keeps ``loop_rows`` and ``revisit_rows``.
 
     Source: docs/method.md, Monotonicity. A loop of which no score covers every cycle is left out.
     """
     settings = scope.settings
-    parts = comparison.results()
     scope.con.execute("create or replace temp table found_revisits (place bigint, idle boolean, similarity double)")
     insert_rows(scope, "found_revisits", "place, idle, similarity", (one for part in parts for one in part.found))
     scope.keep("revisit_rows", REVISIT_ROWS)
     if n_long := sum(part.n_long for part in parts):
         pairs = f"{count(n_long, 'pair')} of texts over {LONG_TEXT:,} characters"
-        scope.flags.append(f"{pairs} {'was' if n_long == 1 else 'were'} compared by lines")
+        scope.flags["M"].append(f"{pairs} {'was' if n_long == 1 else 'were'} compared by lines")
     scope.keep("loop_rows", LOOP_ROWS, free_dips=settings.free_dips, depth_cap=settings.depth_cap)
-    rows = scope.query("select extra_dips, returned, idle, capped, basis from loop_rows")
-    scored = [row for row in rows if row[4] is not None]
-    basis = {name: sum(row[4] == name for row in rows) for name in ("score", "holdout", "visible")}
-    values = [loop_score(dips, returned + idle, capped=capped) for dips, returned, idle, capped, _ in scored]
-    reason = None if scored else "no heal in the window" if not rows else "no loop has a score for every cycle"
-    return Monotonicity(
-        math.fsum(values) / len(values) if values else None, reason, len(values), len(rows) - len(values),
-        sum(row[0] for row in scored), sum(row[1] for row in scored), sum(row[2] for row in scored), sum(row[3] for row in scored), basis,
-    )  # fmt: skip
+    kinds = scope.query(KINDS)
+    scored = [kind for kind in kinds if kind[0] is not None]
+    n_loops, n = sum(kind[-1] for kind in kinds), sum(kind[-1] for kind in scored)
+    basis = {name: sum(kind[-1] for kind in kinds if kind[0] == name) for name in ("score", "holdout", "visible")}
+    values = chain.from_iterable(repeat(loop_score(dips, back + idle, capped=capped), many) for _, dips, back, idle, capped, many in scored)
+    extra_dips, returned, idle, capped = (sum(kind[at] * kind[-1] for kind in scored) for at in range(1, 5))
+    reason = None if scored else "no heal in the window" if not kinds else "no loop has a score for every cycle"
+    return Monotonicity(math.fsum(values) / n if n else None, reason, n, n_loops - n, extra_dips, returned, idle, capped, basis)
 
 
 def loop_score(extra_dips: int, revisits: int, *, capped: bool) -> float:

@@ -110,7 +110,7 @@ def take_apart(audit: Audit) -> Apart:
         why.append(
             f"{count(n_earlier, 'loop')} began before the window; by loop {_it_is(n_earlier)} measured from {_its_own(n_earlier)} start."
         )
-    (values,) = audit.scope.columns("efficacy_loops", "e_loop")
+    (values,) = audit.scope.columns("select e_loop from efficacy_loops")
     return Apart(audit.settings.gap_max, heals, loops, once, tuple(why), clustered([(value, 1) for value in sorted(values)]))
 
 

@@ -18,6 +18,7 @@ from seam_core.axes.monotonicity import CAP_COST, DIP_COST, REVISIT_COST, loop_s
 from seam_core.errors import SeamError
 from seam_core.gates import Gate
 from seam_core.report import Audit
+from seam_core.revisits import compare
 from seam_core.scope import Scope, open_scope
 from seam_core.views.loop_cycles import Cycle, read_cycles, read_revisits
 from seam_core.views.loop_events import Measured, Revisit
@@ -254,8 +255,7 @@ def scope_of(audit: Audit, loop_id: str) -> Iterator[tuple[Scope, bool]]:
         Gate(scope).stop("select row from asked")
         for name in ("window_heals", "loop_heals"):
             scope.keep(name, "select h.* from heals h semi join asked using (row) anti join blocked using (row)")
-        with monotonicity.begin(scope) as comparison:
-            monotonicity.score(scope, comparison)
+        monotonicity.score(scope, [compare(scope.texts, monotonicity.begin(scope), monotonicity.bar_of(scope))])
         scope.keep("efficacy_loops", LOOP_GAPS, gap_max=audit.settings.gap_max)
         yield scope, False
     finally:

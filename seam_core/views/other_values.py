@@ -90,12 +90,12 @@ def _recurrence(audit: Audit, days: float) -> Side | str:
 
 
 def _gap_max(audit: Audit, gap_max: float) -> Side:
-    (gaps,) = audit.scope.columns("efficacy_rows", "truth_gap")
+    (gaps,) = audit.scope.columns("select truth_gap from efficacy_rows")
     return _scored(audit, "E", gap_max, _mean([1 - min(gap / gap_max, 1) for gap in gaps]))
 
 
 def _r_max(audit: Audit, r_max: float) -> Side:
-    shares, n_safety = audit.scope.columns("aftermath_rows", "local_regress", "n_safety")
+    shares, n_safety = audit.scope.columns("select local_regress, n_safety from aftermath_rows")
     values = [0.0 if broken else 1 - min(share / r_max, 1) for share, broken in zip(shares, n_safety, strict=True)]
     return _scored(audit, "A", r_max, 0.0 if audit.aftermath.safety_regressions else _mean(values))
 

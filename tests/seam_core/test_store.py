@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from seam_core import lines, loading
 from seam_core import offsets as offsets_module
+from seam_core import texts as texts_module
 from seam_core.files import open_log
 from seam_core.lines import LogFile
 from seam_core.offsets import LazyOffsets
+from seam_core.texts import Remembered, read_texts
 from tests.seam_core.workspaces import DIRECT_MIN, as_line, cases, failure, heal, json_lines, kept, opened, rejected, run, write
 
 
@@ -227,6 +229,9 @@ def test_every_row_stands_on_the_line_it_was_written_on(tmp_path_factory, writte
             assert [
                 json.loads(line.removeprefix(b"\xef\xbb\xbf"))["heal_id"] for line in store.lines("heals", [row for row, _ in rows])
             ] == [name for _, name in rows]
+            in_order = rows[::-1]
+            texts = read_texts(store.states["heals"], [row for row, _ in in_order])  # neighbours in one go
+            assert [text.rstrip("x") for text in texts] == [name for _, name in in_order]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -256,6 +261,32 @@ def test_lazy_offsets_find_the_line_of_any_row_in_any_order(tmp_path_factory, si
                 assert file.line_number(offsets[row]) == expected[row]
         assert list(offsets.all()) == [offsets[row] for row in range(len(rows))]
         file.close()
+
+
+def test_refused_lines_that_make_a_heal_of_another_one_do_not_lend_it_their_name(tmp_path):
+    """Read in one go, lines 2 to 4 are one heal whose text is "theirs", and as many heals stand there as are asked for."""
+    path = write(tmp_path, heal_events=[heal(number, 1, text=f"text {number}") for number in range(3)])
+    first, second, third = path.read_bytes().splitlines()
+    around = b'{"heal_id": "h9", "change": {"after_text": "theirs"}, "inner":'
+    path.write_bytes(b"\n".join([first, around, second, b"}", third, b""]))
+    with opened(path) as store:
+        assert list(read_texts(store.states["heals"], range(3))) == ["text 0", "text 1", "text 2"]
+
+
+def test_remembered_texts_are_read_once_while_there_is_room(monkeypatch):
+    monkeypatch.setattr(texts_module, "TEXTS_KEPT", 60)
+    monkeypatch.setattr(texts_module, "TEXTS_AT_ONCE", 2)
+    read = []
+
+    def texts_of(rows):
+        for row in rows:
+            read.append(row)
+            yield None if row == 1 else f"{row:010}"
+
+    texts = Remembered(texts_of)
+    for rows in ([0, 1, 2], [2, 0, 1, 2], [3, 4, 5, 6, 7, 8], [0, 8, 7]):
+        assert list(texts(rows)) == [None if row == 1 else f"{row:010}" for row in rows]
+    assert read == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]  # six of ten characters have room
 
 
 def test_a_text_whose_file_was_written_over_meanwhile_is_an_error_and_not_another_text(either_path, tmp_path):
