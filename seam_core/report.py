@@ -18,7 +18,8 @@ from seam_core.axes.signal import Signal
 from seam_core.doubt import Doubt, measure_doubt
 from seam_core.errors import UnreadableLogError
 from seam_core.gates import Budget, apply_gate, govern_budget
-from seam_core.integrity import Integrity, check
+from seam_core.integrity.checking import Integrity, check
+from seam_core.integrity.reading import Reading
 from seam_core.merges import Merged
 from seam_core.records import HEALS
 from seam_core.scope import Scope, open_scope
@@ -110,10 +111,11 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         scope = open_scope(store, window, resolved.settings)
         gate = apply_gate(scope)
         budget = govern_budget(scope)
-        # the longest work of a long history is done beside the other axes
-        with contamination.begin(scope, gate) as search, monotonicity.begin(scope) as comparison:
+        # the longest work on texts is done beside the other axes
+        with Reading(scope, gate) as reading, contamination.begin(scope, gate) as search, monotonicity.begin(scope) as comparison:
             s, e, a = signal.score(scope, gate), efficacy.score(scope, gate, search), aftermath.score(scope)
             parts = (s, e, a, monotonicity.score(scope, comparison))
+            integrity = check(scope, reading)
         counts = _counts(scope, parts[0])
         alerts = _alerts(resolved.settings, parts, tuple(require))
         flags = [*_flags(scope, parts, budget, counts), *resolved.notes]
@@ -124,7 +126,6 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
             missed=parts[0].fn,
             floored=bool(parts[2].safety_regressions),
         )
-        integrity = check(scope, gate)
         label, digest = store.workspace.fixtures_label, store.digest()
         return Audit(window, resolved, *parts, budget, counts, alerts, tuple(flags), integrity, doubt, label, digest, scope)
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from seam_core.gates import Gate
+from seam_core.integrity.reading import Reading
 from seam_core.integrity.rule import NotCheckable
+from seam_core.integrity.wording import Texts
 from seam_core.ledger import LedgerError, Row
 from seam_core.ledger.checkpoint import CHECKPOINTS, History, compare_files, file_stamps
 from seam_core.records import LOGS
 from seam_core.scope import Scope
 from seam_core.signatures import Normal, normalise
 from seam_core.workspace import Workspace
-
-if TYPE_CHECKING:
-    from seam_core.integrity.texts import Texts
 
 FILES = {log.table: log.file for log in LOGS}
 FIXTURES = {log.table for log in LOGS if log.fixture}
@@ -70,8 +68,12 @@ class Look:
     """One window, as the rules see it."""
 
     scope: Scope
-    gate: Gate
-    texts: Texts | None = None  # what the pass over the texts found, once it was made
+    reading: Reading
+
+    @property
+    def texts(self) -> Texts:
+        """What the texts of the window say."""
+        return self.reading.found
 
     def missing(self, need: str) -> NotCheckable | None:
         """What is not there of an input that a rule needs."""
