@@ -18,15 +18,23 @@ select count(*) filter (n >= $cap), count(*) filter (n = $cap - 1), count(*) fil
 from (select count(*) as n from loop_heals group by loop_id)
 """
 
-# From the newest heal on a signature to its next failures, those that lie near the end of the follow-up.
+# From the newest heal on a signature to its next failures, those that lie near the end of the follow-up. Time is cut into stretches of
+# `near` less than that: after a heal of its own stretch a failure comes too early to count, so the rest are looked for by stretch.
 LAGS = """
 with later as (
-    select failure_signature, ts from failures
+    select failure_signature, ts, epoch_us(ts) // $length as stretch from failures
     where ts > (select start from span) and ts <= (select stop from span) + $follow_up + $near
 ),
-healed as (select failure_signature, ts from window_heals semi join later using (failure_signature)),
+healed as (
+    select failure_signature, epoch_us(ts) // $length as stretch, min(ts) as first_ts, max(ts) as last_ts from window_heals group by all
+),
+rest as (
+    select l.failure_signature, l.ts
+    from later l anti join healed h
+    on h.failure_signature = l.failure_signature and h.stretch = l.stretch and h.first_ts < l.ts
+),
 lags as (
-    select f.ts - h.ts as lag from later f asof join healed h on f.failure_signature = h.failure_signature and f.ts > h.ts
+    select f.ts - h.last_ts as lag from rest f asof join healed h on f.failure_signature = h.failure_signature and f.ts > h.first_ts
 )
 select count(*) filter (lag > $follow_up - $near and lag <= $follow_up), count(*) filter (lag > $follow_up and lag <= $follow_up + $near)
 from lags
@@ -65,7 +73,8 @@ def loops_heap_below_cap(look: Look) -> list[Hit] | NotCheckable:
 def recurrences_heap_after_follow_up(look: Look) -> list[Hit] | NotCheckable:
     """Failures that come back just after the days that count, and not just before."""
     follow_up = timedelta(microseconds=round(look.scope.settings.recurrence_days * 86_400_000_000))
-    before, after = look.scope.one(LAGS, follow_up=follow_up, near=timedelta(days=NEAR_DAYS))
+    near = timedelta(days=NEAR_DAYS)
+    before, after = look.scope.one(LAGS, follow_up=follow_up, near=near, length=max(1, (follow_up - near) // timedelta(microseconds=1)))
     if before + after < RECURRENCES_MIN:
         return NotCheckable(f"fewer than {RECURRENCES_MIN} failures came back within {NEAR_DAYS} days of the end of their follow-up")
     p = at_least(after, before + after, 0.5)

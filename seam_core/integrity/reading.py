@@ -19,26 +19,26 @@ TEXTS_MAX = 25_000  # texts looked at, the newest ones of the window
 APART_MIN = 10_000  # from so many texts on it is worth to start another process
 
 # With the heals that changed a target and do not say how: after one of them its text is not known. Where the window holds more texts
-# than are looked at, the first one on each target only says what the next one starts from.
+# than are looked at, the first one on each target only says what the next one starts from. Of a long window only those are written down.
 NEWEST = """
-with texts as (
+with texts as not materialized (
     select row, heal_id, target, ts, level, true as in_window from window_heals where has_after_text
     union all
     select b.row, b.heal_id, b.target, b.ts, h.level, false from texts_before b join heals h using (row)
 ),
 silent as (
     select row, heal_id, target, ts, level, true as in_window from window_heals
-    where level >= 1 and not has_after_text and target in (select target from texts)
+    where level >= 1 and not has_after_text
+        and target in (select target from window_heals where has_after_text union all select target from texts_before)
 ),
-told as (
+told as not materialized (
     from texts
     union all
     from silent
 ),
-newest as (from told order by ts desc, heal_id desc limit $n)
-select row, heal_id, target, level,
-       in_window and not ((select count(*) from told) > $n and row_number() over (partition by target order by ts, heal_id) = 1)
-from newest
+newest as materialized (from told order by ts desc, heal_id desc limit $n + 1)
+select row, heal_id, target, level, in_window and not (is_more and row_number() over (partition by target order by ts, heal_id) = 1)
+from (select *, (select count(*) from newest) > $n as is_more from newest order by ts desc, heal_id desc limit $n)
 order by ts, heal_id
 """
 

@@ -44,20 +44,23 @@ select (select count(*) from pairs where is_equal), (select n from n),
 """
 
 BREAKS = """
-with steps as (
-    select heal_id, ts, in_window, {before} as now, lag({before}) over in_time as was, lag({after}) over in_time as became,
-           lag(is_blocked) over in_time as was_blocked, lag(heal_id) over in_time as earlier,
-           loop_id in (select loop_id from copied_loops) or lag(loop_id) over in_time in (select loop_id from copied_loops) as is_copy
-    from span_heals
-    where level >= 1 or {after} is not null
+with told as (
+    select *, loop_id in (select loop_id from copied_loops) as is_copy from span_heals where level >= 1 or {after} is not null
+),
+steps as (
+    select row, in_window, {before} as now, lag({before}) over in_time as was, lag({after}) over in_time as became,
+           lag(is_blocked) over in_time as was_blocked, lag(row) over in_time as earlier, is_copy or lag(is_copy) over in_time as is_copy
+    from told
     window in_time as (order by ts, heal_id)
 ),
 links as (
-    select heal_id, ts, earlier, now, became,
+    select row, earlier, now, became,
            abs(now - became) > $slack and not (was_blocked and coalesce(abs(now - was) <= $slack, false)) as is_broken
     from steps where in_window and not is_copy and now is not null and became is not null
 )
-select heal_id, earlier, now, became, (select count(*) from links) from links where is_broken order by ts, heal_id
+select h.heal_id, e.heal_id, now, became, (select count(*) from links)
+from links l join span_heals h on h.row = l.row join span_heals e on e.row = l.earlier
+where is_broken order by h.ts, h.heal_id
 """
 
 COPIED_LOOPS = """
@@ -139,7 +142,10 @@ def scores_impossible(look: Look) -> list[Hit] | NotCheckable:
     if len(sizes) > SIZES_MAX:
         return NotCheckable(f"the held-out exam was run with {len(sizes):,} different numbers of cases")
     digits = (
-        look.scope.one(f"select max({DIGITS.format(x='holdout_after')}) from {look.score_pairs} where holdout_after is not null")[0] or 0
+        look.scope.one(
+            f"select max({DIGITS.format(x='x')}) from (select distinct holdout_after as x from {look.score_pairs}) where x is not null"
+        )[0]
+        or 0
     )
     if min(sizes) >= 10**digits:
         return NotCheckable(f"with {digits} decimals every score fits an exam of {min(sizes):,} cases")

@@ -50,9 +50,17 @@ order by r.ts, r.heal_id
 # Cases that fail in a heal's own before and after run, and passed in the two newest earlier runs of another origin that hold them (one pass
 # of a case that always fails is a flip), with no other heal since that may have broken them.
 REWRITTEN = """
-with doubtful as (
-    select c.heal_id, c.case_id, b.ts, b.position
-    from own_cases c join heal_runs h using (heal_id) join surface_runs b on b.run = h.before_run
+with changed as (select ts as changed_ts from span_heals where level >= 1 and not is_blocked),
+earlier as (select position, lag(ts) over (order by position) as earlier_ts from surface_runs),
+quiet as (
+    select b.run, b.ts, b.position, c.changed_ts
+    from (from surface_runs semi join (select before_run as run from heal_runs) using (run)) b
+    asof left join changed c on b.ts >= c.changed_ts join earlier e on e.position = b.position
+    where coalesce(c.changed_ts <= e.earlier_ts, true)
+),
+doubtful as (
+    select c.heal_id, c.case_id, b.ts, b.position, b.changed_ts
+    from own_cases c join heal_runs h using (heal_id) join quiet b on b.run = h.before_run
     where not c.passed_own and not c.passed_after
 ),
 stored as (
@@ -61,13 +69,12 @@ stored as (
     from outcomes o join surface_runs r using (run) semi join doubtful using (case_id)
 ),
 newest as (
-    select d.heal_id, d.case_id, d.ts, s.ts as stored_ts, s.run_id, s.heal_id as stored_heal, s.passed_twice
+    select d.heal_id, d.case_id, d.ts, d.changed_ts, s.ts as stored_ts, s.run_id, s.heal_id as stored_heal, s.passed_twice
     from doubtful d asof join stored s on s.case_id = d.case_id and d.position > s.position
-),
-changed as (select ts as changed_ts from span_heals where level >= 1 and not is_blocked)
+)
 select n.heal_id, n.case_id, n.run_id, coalesce(x.safety, false)
-from newest n asof left join changed c on n.ts >= c.changed_ts left join surface x on x.id = n.case_id
-where n.passed_twice and n.stored_ts < n.ts and n.stored_heal is distinct from n.heal_id and coalesce(c.changed_ts <= n.stored_ts, true)
+from newest n left join surface x on x.id = n.case_id
+where n.passed_twice and n.stored_ts < n.ts and n.stored_heal is distinct from n.heal_id and coalesce(n.changed_ts <= n.stored_ts, true)
 order by n.ts, n.heal_id, n.case_id
 """
 
