@@ -23,8 +23,8 @@ FILE_AXES = {"heals": "SEAM", "failures": "S", "runs": "A", "holdout": "E", "pra
 
 # Ids that end in a number, by what stands before it.
 NUMBERED = """
-with parts as (select row, ts, heal_id, regexp_extract(heal_id, '\\d{{1,15}}$') as digits from {heals})
-select row, ts, left(heal_id, length(heal_id) - length(digits)) as prefix, digits::bigint as number from parts where digits <> ''
+with parts as (select row, epoch_us(ts) as us, heal_id, regexp_extract(heal_id, '\\d{{1,15}}$') as digits from {heals})
+select row, us, left(heal_id, length(heal_id) - length(digits)) as prefix, digits::bigint as number from parts where digits <> ''
 """
 
 # Where at most half of the numbers between the least and the greatest are missing.
@@ -52,7 +52,7 @@ group by prefix order by prefix
 
 # Distinct cycles are counted only in loops where a bit for each of the first 62 shows that they are not 1, 2, 3 …
 CYCLES = """
-with touched_heals as (select loop_id, cycle from {touched_heals}),
+with touched_heals as not materialized (select loop_id, cycle from {touched_heals}),
 odd as (
     select loop_id from touched_heals
     group by loop_id
@@ -65,28 +65,26 @@ having max(cycle) <> count(*) or count(distinct cycle) <> count(*)
 order by loop_id
 """
 
-# The loops in which time goes back, whichever heals of one cycle and moment come first; then those heals.
+# The loops in which time goes back by more than a second, whichever heals of one cycle and moment come first; then those heals.
 BACK_IN_LOOP = """
-with touched_heals as (select row, heal_id, loop_id, cycle, ts from {touched_heals}),
-times as (
-    select loop_id, ts, lag(ts) over (partition by loop_id order by cycle, ts) as earlier_ts from touched_heals
-),
-odd as (select distinct loop_id from times where ts < earlier_ts - interval 1 second),
+with touched_heals as not materialized (select heal_id, loop_id, cycle, epoch_us(ts) as us from {touched_heals}),
+times as (select loop_id, us, lag(us) over (partition by loop_id order by cycle, us) as earlier_us from touched_heals),
+odd as (select distinct loop_id from times where us < earlier_us - 1000000),
 steps as (
-    select heal_id, ts, lag(ts) over in_loop as earlier_ts, lag(heal_id) over in_loop as earlier
+    select heal_id, us, lag(us) over in_loop as earlier_us, lag(heal_id) over in_loop as earlier
     from touched_heals semi join odd using (loop_id)
-    window in_loop as (partition by loop_id order by cycle, ts, heal_id)
+    window in_loop as (partition by loop_id order by cycle, us, heal_id)
 )
-select heal_id, earlier from steps where ts < earlier_ts - interval 1 second order by heal_id
+select heal_id, earlier from steps where us < earlier_us - 1000000 order by heal_id
 """
 
 BACK_IN_IDS = """
 with steps as (
-    select row, prefix, ts, lag(ts) over in_order as earlier_ts, lag(row) over in_order as earlier
+    select row, prefix, us, lag(us) over in_order as earlier_us, lag(row) over in_order as earlier
     from numbered semi join numberings using (prefix)
-    window in_order as (partition by prefix order by number, ts)
+    window in_order as (partition by prefix order by number, us)
 ),
-back as (select row, earlier, prefix, ts < earlier_ts - interval 1 second as is_back from steps where earlier_ts is not null),
+back as (select row, earlier, prefix, us < earlier_us - 1000000 as is_back from steps where earlier_us is not null),
 ordered as (select prefix from back group by prefix having count(*) filter (is_back) <= greatest(1, $share * count(*)))
 select h.heal_id, e.heal_id
 from (from back semi join ordered using (prefix) where is_back) b

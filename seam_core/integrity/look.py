@@ -23,7 +23,7 @@ SIGNATURES_MAX = 20_000  # distinct failure signatures looked at, the most frequ
 
 # Every heal of the window, stopped by the gate or not, and the newest one before it.
 SPAN_HEALS = """
-with told as (
+with told as not materialized (
     select row, heal_id, ts, loop_id, level, visible_before, visible_after, holdout_before, holdout_after, holdout_scope from heals
 ),
 earlier as (select max(ts) as ts from heals where ts <= (select start from span))

@@ -13,9 +13,8 @@ AVOIDED_P = 0.01  # stricter than the usual .05, which one honest log in twenty 
 
 # A case counts as known from the first run that holds it: one that was added later is missing from no earlier run.
 KNOWN = """
-select s.id as case_id, coalesce(s.safety, false) as is_safety, min(r.position) as position
-from outcomes o join surface_runs r using (run) join surface s on s.id = o.case_id
-group by all
+with first_runs as (select o.case_id, min(r.position) as position from outcomes o join surface_runs r using (run) group by o.case_id)
+select s.id as case_id, coalesce(s.safety, false) as is_safety, f.position from first_runs f join surface s on s.id = f.case_id
 """
 
 SAFETY_LEFT_OUT = """
@@ -23,8 +22,9 @@ with expected as (
     select h.heal_id, h.ts, k.case_id
     from heal_runs h join surface_runs a on a.run = h.after_run join known_cases k on k.position < a.position
     where k.is_safety
-)
-select heal_id, list(case_id order by case_id) from expected anti join own_cases using (heal_id, case_id)
+),
+held as (select heal_id, case_id from own_cases where case_id in (select case_id from known_cases where is_safety))
+select heal_id, list(case_id order by case_id) from expected anti join held using (heal_id, case_id)
 group by heal_id, ts order by ts, heal_id
 """
 
@@ -36,10 +36,10 @@ with counts as (
         from known_cases group by position
     )
 ),
+held as (select heal_id, count(*) filter (case_id in (select id from surface)) as n_rows from own_cases group by heal_id),
 rows as (
-    select o.heal_id, o.ts, a.position, count(*) filter (o.case_id in (select id from surface)) as n_rows
-    from own_cases o join heal_runs h using (heal_id) join surface_runs a on a.run = h.after_run
-    group by all
+    select h.heal_id, h.ts, a.position, o.n_rows
+    from held o join heal_runs h using (heal_id) join surface_runs a on a.run = h.after_run
 )
 select r.heal_id, r.n_rows, (c.n_safety + least($sample, c.n_plain))::int as n_expected
 from rows r asof join counts c on r.position >= c.position
@@ -95,13 +95,14 @@ wavering as (
     where o.run in (select run from checked) and not coalesce(s.safety, false)
     group by all having bool_or(o.passed) and not bool_and(o.passed)
 ),
+own as (select heal_id, case_id from own_cases semi join checked using (heal_id)),
 near as (
-    select c.heal_id, s.component, count(*) as n from own_cases c join surface s on s.id = c.case_id group by all
+    select c.heal_id, s.component, count(*) as n from own c join surface s on s.id = c.case_id group by all
 ),
 states as (
     select c.target, v.case_id, o.passed, own.case_id is not null as is_in
     from checked c join outcomes o using (run) join wavering v using (case_id)
-    left join own_cases own on own.heal_id = c.heal_id and own.case_id = v.case_id
+    left join own on own.heal_id = c.heal_id and own.case_id = v.case_id
     join near n on n.heal_id = c.heal_id and n.component is not distinct from v.component and n.n > (own.case_id is not null)::int
 ),
 strata as (
