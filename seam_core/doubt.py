@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,13 +30,15 @@ from seam_core.words import capital, count
 ROUNDING = 1e-6  # hundredths that are off by less than this are whole
 SCALE = 10**12  # sums of whole numbers are the same in any order
 
-EFFICACY = "select sum(round(e_heal * $scale)::hugeint)::double / $scale, count(*) from efficacy_rows group by loop_id order by loop_id"
-AFTERMATH = """
-select sum(round(a_heal * $scale)::hugeint)::double / $scale, count(*)
-from aftermath_rows join window_heals using (heal_id)
-group by loop_id order by loop_id
+# Loops by the sum of their heals' scores and how many heals they have: a long history holds few kinds of loops.
+KINDS = """
+select total, n, count(*)
+from (select sum(round({score} * $scale)::hugeint)::double / $scale as total, count(*) as n from {heals} group by loop_id)
+group by total, n
 """
-LOOPS = "select extra_dips, returned + idle, capped from loop_rows where basis is not null order by loop_id"
+EFFICACY = KINDS.format(score="e_heal", heals="efficacy_rows")
+AFTERMATH = KINDS.format(score="a_heal", heals="aftermath_rows join window_heals using (heal_id)")
+LOOPS = "select extra_dips, returned + idle, capped, count(*) from loop_rows where basis is not null group by all"
 
 CELLS = """
 select count(*) filter (is_real and not recurred), count(*) filter (is_real and recurred),
@@ -69,21 +72,27 @@ def measure_doubt(
     missed: failures that no heal targeted, None without a failure log. floored: a safety case regressed, so that A is 0 by rule and not by
     estimate; its range is then that of the mean without the rule.
     """
-    loops = [(loop_score(dips, revisits, capped=capped), 1) for dips, revisits, capped in scope.query(LOOPS)]
+    loops: Counter[tuple[float, int]] = Counter()
+    for dips, revisits, capped, times in scope.query(LOOPS):
+        loops[loop_score(dips, revisits, capped=capped), 1] += times
     found = {
         "S": _signal(scope, lines["S"], missed),
-        "E": _mean(scope.query(EFFICACY, scale=SCALE), lines["E"]),
-        "A": _mean(scope.query(AFTERMATH, scale=SCALE), lines["A"], by_rule=floored),
+        "E": _mean(_kinds(scope, EFFICACY), lines["E"]),
+        "A": _mean(_kinds(scope, AFTERMATH), lines["A"], by_rule=floored),
         "M": _mean(loops, lines["M"]),
     }
     return {axis: doubt if scores[axis] is not None else UNSCORED for axis, doubt in found.items()}
 
 
-def _mean(loops: list[tuple[float, int]], line: float, *, by_rule: bool = False) -> Doubt:
+def _kinds(scope: Scope, sql: str) -> Counter[tuple[float, int]]:
+    return Counter({(total, n): times for total, n, times in scope.query(sql, scale=SCALE)})
+
+
+def _mean(loops: Counter[tuple[float, int]], line: float, *, by_rule: bool = False) -> Doubt:
     interval = clustered(loops)
     verdict = "confirmed" if by_rule else verdict_of(interval, line)
     if interval is None:
-        return Doubt(None, f"{count(len(loops), 'loop')}: too few for a range, which takes {LOOPS_MIN}", verdict, by_rule=by_rule)
+        return Doubt(None, f"{count(loops.total(), 'loop')}: too few for a range, which takes {LOOPS_MIN}", verdict, by_rule=by_rule)
     return Doubt(interval, "", verdict, loops_needed(interval, line) if verdict == "not enough" else None, by_rule=by_rule)
 
 

@@ -6,7 +6,8 @@ Source: docs/method.md, How sure. scipy and numpy are imported where they are ne
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -53,24 +54,26 @@ class Cells:
     unlabelled_recurred: int = 0
 
 
-def clustered(loops: Sequence[tuple[float, int]]) -> Interval | None:
-    """The range of a mean over heals that come in loops, each given as (sum of its heals' scores, number of its heals).
+def clustered(loops: Iterable[tuple[float, int]]) -> Interval | None:
+    """The range of a mean over heals that come in loops, each given as (sum of its heals' scores, number of its heals); or counted so.
 
     The cycles of a loop attack one failure and share one exam, so the loop is what varies. A pseudo-loop of the average size, half of it
     0 and half of it 1, keeps the range open when every loop seen was perfect. None for fewer than three loops.
     """
-    n_loops, n_heals = len(loops), sum(n for _, n in loops)
+    kinds = Counter(loops)
+    n_loops, n_heals = kinds.total(), sum(n * times for (_, n), times in kinds.items())
     if n_loops < LOOPS_MIN:
         return None
-    total, size = math.fsum(value for value, _ in loops), n_heals / n_loops
+    total, size = math.fsum(value * times for (value, _), times in kinds.items()), n_heals / n_loops
     pulled = (total + size / 2) / (n_heals + size)
-    pseudo = [(0.0, size / 2), (size / 2, size / 2)]
+    pseudo = [((0.0, size / 2), 1), ((size / 2, size / 2), 1)]
     n_all = n_heals + size
-    variance = math.fsum((value - n * pulled) ** 2 / (1 - n / n_all) for value, n in [*loops, *pseudo]) / n_all**2
-    largest = max(n for _, n in loops) / n_heals
+    spreads = (times * (value - n * pulled) ** 2 / (1 - n / n_all) for (value, n), times in [*kinds.items(), *pseudo])
+    variance = math.fsum(spreads) / n_all**2
+    largest = max(n for _, n in kinds) / n_heals
     df, dominant = n_loops - 1, None
     if largest > DOMINANT + TOLERANCE:
-        df, dominant = min(df, max(2, round(n_heals**2 / sum(n * n for _, n in loops)) - 1)), largest
+        df, dominant = min(df, max(2, round(n_heals**2 / sum(n * n * times for (_, n), times in kinds.items())) - 1)), largest
     spread, mean = math.sqrt(variance), total / n_heals
     half = t_quantile(df, CONFIDENCE) * spread
     return Interval(max(0.0, min(mean, pulled - half)), min(1.0, max(mean, pulled + half)), n_loops, pulled, spread, dominant)

@@ -19,7 +19,8 @@ from seam_core.axes.signal import Signal
 from seam_core.doubt import Doubt, measure_doubt
 from seam_core.errors import UnreadableLogError
 from seam_core.gates import Budget, apply_gate, govern_budget
-from seam_core.integrity import Integrity, check
+from seam_core.integrity.checking import Integrity, check
+from seam_core.integrity.reading import Reading
 from seam_core.merges import Merged
 from seam_core.one_pass import begin_pass
 from seam_core.records import HEALS
@@ -112,12 +113,14 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
         scope = open_scope(store, window, resolved.settings)
         gate = apply_gate(scope)
         budget = govern_budget(scope)
-        search, pairs = contamination.begin(scope, gate), monotonicity.begin(scope)
-        # the longest work of a long history is done beside the other axes
-        with begin_pass(scope, search.changes, search.exam, pairs, monotonicity.bar_of(scope)) as work:
-            s, a = signal.score(scope, gate), aftermath.score(scope)
-            e = efficacy.score(scope, gate, search, work)
-            parts = (s, e, a, monotonicity.score(scope, [part.revisits for part in work.results()]))
+        # the longest work on texts is done beside the other axes
+        with Reading(scope, gate) as reading:
+            search, pairs = contamination.begin(scope, gate), monotonicity.begin(scope)
+            with begin_pass(scope, search.changes, search.exam, pairs, monotonicity.bar_of(scope)) as work:
+                s, a = signal.score(scope, gate), aftermath.score(scope)
+                e = efficacy.score(scope, gate, search, work)
+                parts = (s, e, a, monotonicity.score(scope, [part.revisits for part in work.results()]))
+            integrity = check(scope, reading)
         counts = _counts(scope, parts[0])
         alerts = _alerts(resolved.settings, parts, tuple(require))
         flags = [*_flags(scope, parts, budget, counts), *resolved.notes]
@@ -128,7 +131,6 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
             missed=parts[0].fn,
             floored=bool(parts[2].safety_regressions),
         )
-        integrity = check(scope, gate)
         label, digest = store.workspace.fixtures_label, store.digest()
         return Audit(window, resolved, *parts, budget, counts, alerts, tuple(flags), integrity, doubt, label, digest, scope)
 

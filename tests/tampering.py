@@ -17,7 +17,8 @@ from pathlib import Path
 from seam_core import contamination
 from seam_core.axes import aftermath, efficacy
 from seam_core.gates import apply_gate
-from seam_core.integrity import Integrity, check
+from seam_core.integrity.checking import Integrity, check
+from seam_core.integrity.reading import Reading
 from seam_core.integrity.rules import RULES
 from seam_core.report import window_of
 from seam_core.scope import open_scope
@@ -70,7 +71,7 @@ def integrity_of(folder: Path, *, only: str | None = None) -> Integrity:
             with contamination.begin(scope, gate) as search:
                 efficacy.score(scope, gate, search)
             aftermath.score(scope)
-        return check(scope, gate, rules=[rule for rule in RULES if only in (None, rule.id)])
+        return check(scope, Reading(scope, gate), rules=[rule for rule in RULES if only in (None, rule.id)])
     finally:
         store.close()
 

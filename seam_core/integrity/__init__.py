@@ -2,8 +2,3 @@
 
 A finding is an inconsistency to be explained, never an accusation, and it changes no score.
 """
-
-from seam_core.integrity.checking import SEVERITIES, Integrity, check
-from seam_core.integrity.rule import Finding, Rule
-
-__all__ = ["SEVERITIES", "Finding", "Integrity", "Rule", "check"]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from seam_core.gates import Gate
 from seam_core.integrity.look import Look
+from seam_core.integrity.reading import Reading
 from seam_core.integrity.rule import Finding, Hit, NotCheckable, Rule, Severity, finding
 from seam_core.integrity.rules import RULES
 from seam_core.scope import Scope
@@ -34,9 +34,9 @@ class Integrity:
         return f"{said}; {len(self.not_checkable)} of {len(RULES)} rules not checkable"
 
 
-def check(scope: Scope, gate: Gate, *, rules: Sequence[Rule] = RULES) -> Integrity:
+def check(scope: Scope, reading: Reading, *, rules: Sequence[Rule] = RULES) -> Integrity:
     """Every rule, or some, on a window whose axes were scored: they leave the tables that the rules read."""
-    look = Look(scope, gate)
+    look = Look(scope, reading)
     hits: dict[str, list[Hit]] = {}
     silent: dict[str, str] = {}
     for rule in rules:

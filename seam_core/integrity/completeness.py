@@ -21,23 +21,21 @@ WORKING = timedelta(hours=1)  # how long before it is logged a heal may have cha
 RESTLESS, RESTLESS_MIN = 0.25, 8  # from this share of changes without a heal, and so many runs, the hash covers more than heals change
 FILE_AXES = {"heals": "SEAM", "failures": "S", "runs": "A", "holdout": "E", "practice": "E", "surface": "A", "protected": "SEAM"}
 
-# Ids that end in a number, by what stands before it, where at most half of the numbers between the least and the greatest are missing.
+# Ids that end in a number, by what stands before it.
 NUMBERED = """
-with parts as (
-    select heal_id, ts, regexp_extract(heal_id, '^(.*?)(\\d{{1,15}})$', ['prefix', 'digits']) as id from {heals}
-),
-numbered as (select heal_id, ts, id.prefix as prefix, id.digits::bigint as number from parts where id.digits <> ''),
-dense as (
-    select prefix from numbered
-    group by prefix
-    having count(distinct number) >= $least and max(number) - min(number) + 1 <= 2 * count(distinct number)
-)
-select * from numbered semi join dense using (prefix)
+with parts as (select row, epoch_us(ts) as us, heal_id, regexp_extract(heal_id, '\\d{{1,15}}$') as digits from {heals})
+select row, us, left(heal_id, length(heal_id) - length(digits)) as prefix, digits::bigint as number from parts where digits <> ''
+"""
+
+# Where at most half of the numbers between the least and the greatest are missing.
+NUMBERINGS = """
+select prefix, min(number) as low, max(number) as high, count(distinct number) as n from numbered
+group by prefix
+having n >= $least and high - low + 1 <= 2 * n
 """
 
 GAPS = """
-with spans as (select prefix, min(number) as low, max(number) as high from numbered group by prefix),
-wanted as (select prefix, unnest(range(low, high + 1)) as number from spans)
+with wanted as (select prefix, unnest(range(low, high + 1)) as number from numberings where n < high - low + 1)
 select prefix, number from wanted anti join numbered using (prefix, number)
 """
 
@@ -52,32 +50,46 @@ from gaps anti join (select prefix, digits::bigint as number from elsewhere wher
 group by prefix order by prefix
 """
 
+# Distinct cycles are counted only in loops where a bit for each of the first 62 shows that they are not 1, 2, 3 …
 CYCLES = """
+with touched_heals as not materialized (select loop_id, cycle from {touched_heals}),
+odd as (
+    select loop_id from touched_heals
+    group by loop_id
+    having max(cycle) <> count(*) or bit_count(bit_or(1::bigint << least(cycle, 62))) <> count(*)
+)
 select loop_id, max(cycle) - count(distinct cycle) as n_missing, count(*) - count(distinct cycle) as n_twice
-from heals semi join touched using (row)
+from touched_heals semi join odd using (loop_id)
 group by loop_id
 having max(cycle) <> count(*) or count(distinct cycle) <> count(*)
 order by loop_id
 """
 
+# The loops in which time goes back by more than a second, whichever heals of one cycle and moment come first; then those heals.
 BACK_IN_LOOP = """
-with steps as (
-    select heal_id, loop_id, ts, lag(ts) over in_loop as earlier_ts, lag(heal_id) over in_loop as earlier
-    from heals semi join touched using (row)
-    window in_loop as (partition by loop_id order by cycle, ts, heal_id)
+with touched_heals as not materialized (select heal_id, loop_id, cycle, epoch_us(ts) as us from {touched_heals}),
+times as (select loop_id, us, lag(us) over (partition by loop_id order by cycle, us) as earlier_us from touched_heals),
+odd as (select distinct loop_id from times where us < earlier_us - 1000000),
+steps as (
+    select heal_id, us, lag(us) over in_loop as earlier_us, lag(heal_id) over in_loop as earlier
+    from touched_heals semi join odd using (loop_id)
+    window in_loop as (partition by loop_id order by cycle, us, heal_id)
 )
-select heal_id, earlier from steps where ts < earlier_ts - interval 1 second order by heal_id
+select heal_id, earlier from steps where us < earlier_us - 1000000 order by heal_id
 """
 
 BACK_IN_IDS = """
 with steps as (
-    select heal_id, prefix, number, ts, lag(ts) over in_order as earlier_ts, lag(heal_id) over in_order as earlier
-    from numbered
-    window in_order as (partition by prefix order by number, ts)
+    select row, prefix, us, lag(us) over in_order as earlier_us, lag(row) over in_order as earlier
+    from numbered semi join numberings using (prefix)
+    window in_order as (partition by prefix order by number, us)
 ),
-back as (select heal_id, earlier, prefix, ts < earlier_ts - interval 1 second as is_back from steps where earlier_ts is not null),
+back as (select row, earlier, prefix, us < earlier_us - 1000000 as is_back from steps where earlier_us is not null),
 ordered as (select prefix from back group by prefix having count(*) filter (is_back) <= greatest(1, $share * count(*)))
-select heal_id, earlier from back semi join ordered using (prefix) where is_back order by heal_id
+select h.heal_id, e.heal_id
+from (from back semi join ordered using (prefix) where is_back) b
+join {heals} h on h.row = b.row join {heals} e on e.row = b.earlier
+order by h.heal_id
 """
 
 # Runs of the window, and the one before it, without a heal since the run before them: how many there are, and those that saw another agent.
@@ -110,21 +122,18 @@ select count(*), list(struct_pack(run_id, earlier) order by ts, run_id) filter (
 # The longest stretch of the window without a heal, up to the next heal of the log or else to the newest failure.
 SILENCE = """
 with moments as (
-    select heal_id, ts from {heals}
+    select ts from {heals}
     union all
-    select null, ts
+    select ts
     from (select coalesce((select min(ts) from heals where ts > (select stop from span)), (select max(ts) from failures)) as ts)
     where ts > (select max(ts) from {heals})
 ),
-stretches as (
-    select heal_id, ts, lead(ts) over in_time as next_ts, epoch(next_ts - ts) as seconds
-    from moments
-    window in_time as (order by ts, heal_id nulls last)
-),
-longest as (select arg_max(heal_id, seconds) as heal_id, arg_max(ts, seconds) as ts, max(seconds) as seconds from stretches)
-select heal_id, seconds / 3600, ((select sum(seconds) from stretches) - seconds) / ((select count(seconds) from stretches) - 1) / 3600,
-       (select count(seconds) from stretches),
-       (select count(*) from failures f where f.ts > longest.ts and epoch(f.ts - longest.ts) <= seconds)
+stretches as (select us, lead(us) over (order by us) - us as length from (select epoch_us(ts) as us from moments)),
+longest as (
+    select make_timestamptz(arg_max(us, length)) as ts, max(length) as length, sum(length) as total, count(length) as n from stretches
+)
+select (select max(heal_id) from {heals} h where h.ts = longest.ts), length / 3.6e9, (total - length) / (n - 1) / 3.6e9, n,
+       (select count(*) from failures f where f.ts > longest.ts and epoch_us(f.ts) - epoch_us(longest.ts) <= length)
 from longest
 """
 
@@ -145,7 +154,7 @@ from gains g, line
 def ids_missing(look: Look) -> list[Hit] | NotCheckable:
     """Numbers that no heal carries, in ids that are otherwise numbered in a row."""
     _keep_numbered(look)
-    if not look.scope.one("select count(*) from numbered")[0]:
+    if not look.scope.one("select count(*) from numberings")[0]:
         return NotCheckable("the heals of the window are not numbered in a row")
     look.scope.keep("gaps", GAPS)
     if not look.scope.one("select count(*) from gaps")[0]:
@@ -162,8 +171,9 @@ def ids_missing(look: Look) -> list[Hit] | NotCheckable:
 
 
 def _keep_numbered(look: Look) -> None:
-    """Keep ``numbered``: the heals whose ids are numbered in a row."""
-    look.scope.keep_once("numbered", NUMBERED.format(heals=look.span_heals), least=NUMBERED_MIN)
+    """Keep ``numbered``, the heals whose ids end in a number, and ``numberings``, those of them that are in a row."""
+    look.scope.keep_once("numbered", NUMBERED.format(heals=look.span_heals))
+    look.scope.keep_once("numberings", NUMBERINGS, least=NUMBERED_MIN)
 
 
 def lines_rewritten(look: Look) -> list[Hit]:
@@ -188,7 +198,7 @@ def lines_rejected(look: Look) -> list[Hit]:
 
 def cycles_missing(look: Look) -> list[Hit]:
     """Loops whose cycles are not 1, 2, 3 …"""
-    rows = look.query(CYCLES)
+    rows = look.query(CYCLES.format(touched_heals=look.touched_heals))
     if not any(twice for _, _, twice in rows) and sum(missing for _, missing, _ in rows) <= look.n_rejected("heals"):
         return []
     return [
@@ -199,9 +209,9 @@ def cycles_missing(look: Look) -> list[Hit]:
 
 def times_go_back(look: Look) -> list[Hit]:
     """Heals dated before the one they follow, by cycle or by number."""
-    found = dict(look.query(BACK_IN_LOOP))
+    found = dict(look.query(BACK_IN_LOOP.format(touched_heals=look.touched_heals)))
     _keep_numbered(look)
-    found |= dict(look.query(BACK_IN_IDS, share=IN_ORDER))
+    found |= dict(look.query(BACK_IN_IDS.format(heals=look.span_heals), share=IN_ORDER))
     return [Hit(heal_id, {"earlier": earlier}) for heal_id, earlier in sorted(found.items())]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from seam_core.integrity.chance import at_least
 from seam_core.integrity.look import Look
 from seam_core.integrity.rule import Hit, NotCheckable
@@ -11,6 +9,7 @@ from seam_core.integrity.rule import Hit, NotCheckable
 UNLIKELY_LOOPS, UNLIKELY = 0.1, 0.05  # p from which chance is no explanation; a week holds few long loops
 LOOPS_MIN, RECURRENCES_MIN, VALUES_MIN = 4, 5, 8
 NEAR_DAYS = 2
+DAY = 86_400_000_000  # microseconds
 BAND = 0.1  # width of a band beside a threshold, as a share of it
 
 LENGTHS = """
@@ -18,15 +17,25 @@ select count(*) filter (n >= $cap), count(*) filter (n = $cap - 1), count(*) fil
 from (select count(*) as n from loop_heals group by loop_id)
 """
 
-# From the newest heal on a signature to its next failures, those that lie near the end of the follow-up.
+# From the newest heal on a signature to its next failures, those that lie near the end of the follow-up. They lie in gaps between heals
+# that are longer than the follow-up less `near`, so heals in one stretch of that length count as one.
 LAGS = """
-with later as (
-    select failure_signature, ts from failures
-    where ts > (select start from span) and ts <= (select stop from span) + $follow_up + $near
+with healed as (
+    select failure_signature, us // $stretch as stretch, min(us) as first_us, max(us) as last_us
+    from (select failure_signature, epoch_us(ts) as us from window_heals)
+    group by all
 ),
-healed as (select failure_signature, ts from window_heals semi join later using (failure_signature)),
+gaps as (
+    select failure_signature, last_us, lead(first_us) over (partition by failure_signature order by stretch) as next_us from healed
+    qualify coalesce(next_us - last_us > $follow_up - $near, true)
+),
+later as (
+    select failure_signature, epoch_us(ts) as us from failures
+    where ts > (select start from span) and ts <= (select stop from span) + to_microseconds($follow_up + $near)
+),
 lags as (
-    select f.ts - h.ts as lag from later f asof join healed h on f.failure_signature = h.failure_signature and f.ts > h.ts
+    select f.us - g.last_us as lag
+    from later f join gaps g on f.failure_signature = g.failure_signature and f.us > g.last_us and coalesce(f.us <= g.next_us, true)
 )
 select count(*) filter (lag > $follow_up - $near and lag <= $follow_up), count(*) filter (lag > $follow_up and lag <= $follow_up + $near)
 from lags
@@ -64,8 +73,8 @@ def loops_heap_below_cap(look: Look) -> list[Hit] | NotCheckable:
 
 def recurrences_heap_after_follow_up(look: Look) -> list[Hit] | NotCheckable:
     """Failures that come back just after the days that count, and not just before."""
-    follow_up = timedelta(microseconds=round(look.scope.settings.recurrence_days * 86_400_000_000))
-    before, after = look.scope.one(LAGS, follow_up=follow_up, near=timedelta(days=NEAR_DAYS))
+    follow_up, near = round(look.scope.settings.recurrence_days * DAY), NEAR_DAYS * DAY
+    before, after = look.scope.one(LAGS, follow_up=follow_up, near=near, stretch=max(1, follow_up - near))
     if before + after < RECURRENCES_MIN:
         return NotCheckable(f"fewer than {RECURRENCES_MIN} failures came back within {NEAR_DAYS} days of the end of their follow-up")
     p = at_least(after, before + after, 0.5)

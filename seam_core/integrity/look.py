@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from seam_core.gates import Gate
+from seam_core.integrity.reading import Reading
 from seam_core.integrity.rule import NotCheckable
+from seam_core.integrity.wording import Texts
 from seam_core.ledger import LedgerError, Row
 from seam_core.ledger.checkpoint import CHECKPOINTS, History, compare_files, file_stamps
 from seam_core.records import LOGS
 from seam_core.scope import Scope
 from seam_core.signatures import Normal, normalise
 from seam_core.workspace import Workspace
-
-if TYPE_CHECKING:
-    from seam_core.integrity.texts import Texts
 
 FILES = {log.table: log.file for log in LOGS}
 FIXTURES = {log.table for log in LOGS if log.fixture}
@@ -25,11 +23,14 @@ SIGNATURES_MAX = 20_000  # distinct failure signatures looked at, the most frequ
 
 # Every heal of the window, stopped by the gate or not, and the newest one before it.
 SPAN_HEALS = """
-with inside as (select * from heals where ts > (select start from span) and ts <= (select stop from span)),
+with told as not materialized (
+    select row, heal_id, ts, loop_id, level, visible_before, visible_after, holdout_before, holdout_after, holdout_scope from heals
+),
 earlier as (select max(ts) as ts from heals where ts <= (select start from span))
-select *, row in (select row from blocked) as is_blocked, true as in_window from inside
+select *, row in (select row from blocked) as is_blocked, true as in_window from told
+where ts > (select start from span) and ts <= (select stop from span)
 union all
-select h.*, false, false from heals h join earlier using (ts) where h.heal_id = (select max(heal_id) from heals join earlier using (ts))
+select t.*, false, false from told t join earlier using (ts) where t.heal_id = (select max(heal_id) from heals join earlier using (ts))
 """
 
 # One row a measurement: a pair of scores that was measured once and copied onto every heal of its loop counts once.
@@ -70,8 +71,12 @@ class Look:
     """One window, as the rules see it."""
 
     scope: Scope
-    gate: Gate
-    texts: Texts | None = None  # what the pass over the texts found, once it was made
+    reading: Reading
+
+    @property
+    def texts(self) -> Texts:
+        """What the texts of the window say."""
+        return self.reading.found
 
     def missing(self, need: str) -> NotCheckable | None:
         """What is not there of an input that a rule needs."""
@@ -116,6 +121,13 @@ class Look:
         """Name of the table of every heal of the window, stopped ones too, and the one before it."""
         self.scope.keep("span_heals", SPAN_HEALS)
         return "span_heals"
+
+    @property
+    def touched_heals(self) -> str:
+        """What to select the heals of every loop of the window from, stopped ones and those before the window, too."""
+        if self.scope.window.start is None:
+            return "heals where ts <= (select stop from span)"
+        return "heals semi join touched using (row)"
 
     @cached_property
     def score_pairs(self) -> str:

@@ -44,27 +44,33 @@ select (select count(*) from pairs where is_equal), (select n from n),
 """
 
 BREAKS = """
-with steps as (
-    select heal_id, ts, in_window, {before} as now, lag({before}) over in_time as was, lag({after}) over in_time as became,
-           lag(is_blocked) over in_time as was_blocked, lag(heal_id) over in_time as earlier,
-           loop_id in (select loop_id from copied_loops) or lag(loop_id) over in_time in (select loop_id from copied_loops) as is_copy
-    from span_heals
-    where level >= 1 or {after} is not null
+with told as (
+    select *, loop_id in (select loop_id from copied_loops where {exam}) as is_copy from span_heals where level >= 1 or {after} is not null
+),
+steps as (
+    select row, in_window and not is_copy as is_judged, {before} as now, lag(row) over in_time as earlier,
+           lag(case when not is_copy then {after} end) over in_time as became,
+           lag(case when is_blocked then {before} end) over in_time as stayed
+    from told
     window in_time as (order by ts, heal_id)
 ),
 links as (
-    select heal_id, ts, earlier, now, became,
-           abs(now - became) > $slack and not (was_blocked and coalesce(abs(now - was) <= $slack, false)) as is_broken
-    from steps where in_window and not is_copy and now is not null and became is not null
+    select row, earlier, now, became, abs(now - became) > $slack and coalesce(abs(now - stayed) > $slack, true) as is_broken
+    from steps where is_judged and now is not null and became is not null
 )
-select heal_id, earlier, now, became, (select count(*) from links) from links where is_broken order by ts, heal_id
+select h.heal_id, e.heal_id, now, became, (select count(*) from links)
+from links l join span_heals h on h.row = l.row join span_heals e on e.row = l.earlier
+where is_broken order by h.ts, h.heal_id
 """
 
+# Loops whose scores of either exam were measured once and copied onto every heal.
 COPIED_LOOPS = """
-select loop_id from span_heals
+select loop_id, coalesce(bool_or(holdout_scope = 'loop'), false) as is_said, count(*) >= 2 as is_longer,
+       is_said or is_longer and min(holdout_before) = max(holdout_before) and min(holdout_after) = max(holdout_after) as holdout,
+       is_said or is_longer and min(visible_before) = max(visible_before) and min(visible_after) = max(visible_after) as visible
+from span_heals
 group by loop_id
-having coalesce(bool_or(holdout_scope = 'loop'), false)
-    or (count(*) >= 2 and min({before}) = max({before}) and min({after}) = max({after}))
+having holdout or visible
 """
 
 FALLS = "select count(*) filter (holdout_gain < -1e-9), count(*) filter (abs(holdout_gain) > 1e-9) from score_pairs"
@@ -139,7 +145,10 @@ def scores_impossible(look: Look) -> list[Hit] | NotCheckable:
     if len(sizes) > SIZES_MAX:
         return NotCheckable(f"the held-out exam was run with {len(sizes):,} different numbers of cases")
     digits = (
-        look.scope.one(f"select max({DIGITS.format(x='holdout_after')}) from {look.score_pairs} where holdout_after is not null")[0] or 0
+        look.scope.one(
+            f"select max({DIGITS.format(x='x')}) from (select distinct holdout_after as x from {look.score_pairs}) where x is not null"
+        )[0]
+        or 0
     )
     if min(sizes) >= 10**digits:
         return NotCheckable(f"with {digits} decimals every score fits an exam of {min(sizes):,} cases")
@@ -183,10 +192,9 @@ def visible_breaks(look: Look) -> list[Hit]:
 
 
 def _breaks(look: Look, exam: str, slack: float) -> list[Hit]:
-    names = {"before": f"{exam}_before", "after": f"{exam}_after"}
     assert look.span_heals
-    look.scope.keep("copied_loops", COPIED_LOOPS.format(**names))
-    rows = look.query(BREAKS.format(**names), slack=slack + 1e-9)
+    look.scope.keep_once("copied_loops", COPIED_LOOPS)
+    rows = look.query(BREAKS.format(exam=exam, before=f"{exam}_before", after=f"{exam}_after"), slack=slack + 1e-9)
     if rows and rows[0][4] >= NOISY_MIN and len(rows) > NOISY * rows[0][4]:
         return [Hit("window", {"n": len(rows), "shown": f"{len(rows)} of {rows[0][4]} times, as if it moved by itself"}, "medium")]
     return [

@@ -13,9 +13,8 @@ AVOIDED_P = 0.01  # stricter than the usual .05, which one honest log in twenty 
 
 # A case counts as known from the first run that holds it: one that was added later is missing from no earlier run.
 KNOWN = """
-select s.id as case_id, coalesce(s.safety, false) as is_safety, min(r.position) as position
-from outcomes o join surface_runs r using (run) join surface s on s.id = o.case_id
-group by all
+with first_runs as (select o.case_id, min(r.position) as position from outcomes o join surface_runs r using (run) group by o.case_id)
+select s.id as case_id, coalesce(s.safety, false) as is_safety, f.position from first_runs f join surface s on s.id = f.case_id
 """
 
 SAFETY_LEFT_OUT = """
@@ -23,8 +22,9 @@ with expected as (
     select h.heal_id, h.ts, k.case_id
     from heal_runs h join surface_runs a on a.run = h.after_run join known_cases k on k.position < a.position
     where k.is_safety
-)
-select heal_id, list(case_id order by case_id) from expected anti join own_cases using (heal_id, case_id)
+),
+held as (select heal_id, case_id from own_cases where case_id in (select case_id from known_cases where is_safety))
+select heal_id, list(case_id order by case_id) from expected anti join held using (heal_id, case_id)
 group by heal_id, ts order by ts, heal_id
 """
 
@@ -36,10 +36,10 @@ with counts as (
         from known_cases group by position
     )
 ),
+held as (select heal_id, count(*) filter (case_id in (select id from surface)) as n_rows from own_cases group by heal_id),
 rows as (
-    select o.heal_id, o.ts, a.position, count(*) filter (o.case_id in (select id from surface)) as n_rows
-    from own_cases o join heal_runs h using (heal_id) join surface_runs a on a.run = h.after_run
-    group by all
+    select h.heal_id, h.ts, a.position, o.n_rows
+    from held o join heal_runs h using (heal_id) join surface_runs a on a.run = h.after_run
 )
 select r.heal_id, r.n_rows, (c.n_safety + least($sample, c.n_plain))::int as n_expected
 from rows r asof join counts c on r.position >= c.position
@@ -50,9 +50,17 @@ order by r.ts, r.heal_id
 # Cases that fail in a heal's own before and after run, and passed in the two newest earlier runs of another origin that hold them (one pass
 # of a case that always fails is a flip), with no other heal since that may have broken them.
 REWRITTEN = """
-with doubtful as (
-    select c.heal_id, c.case_id, b.ts, b.position
-    from own_cases c join heal_runs h using (heal_id) join surface_runs b on b.run = h.before_run
+with changed as (select ts as changed_ts from span_heals where level >= 1 and not is_blocked),
+earlier as (select position, lag(ts) over (order by position) as earlier_ts from surface_runs),
+quiet as (
+    select b.run, b.ts, b.position, c.changed_ts
+    from (from surface_runs semi join (select before_run as run from heal_runs) using (run)) b
+    asof left join changed c on b.ts >= c.changed_ts join earlier e on e.position = b.position
+    where coalesce(c.changed_ts <= e.earlier_ts, true)
+),
+doubtful as (
+    select c.heal_id, c.case_id, b.ts, b.position, b.changed_ts
+    from own_cases c join heal_runs h using (heal_id) join quiet b on b.run = h.before_run
     where not c.passed_own and not c.passed_after
 ),
 stored as (
@@ -61,13 +69,12 @@ stored as (
     from outcomes o join surface_runs r using (run) semi join doubtful using (case_id)
 ),
 newest as (
-    select d.heal_id, d.case_id, d.ts, s.ts as stored_ts, s.run_id, s.heal_id as stored_heal, s.passed_twice
+    select d.heal_id, d.case_id, d.ts, d.changed_ts, s.ts as stored_ts, s.run_id, s.heal_id as stored_heal, s.passed_twice
     from doubtful d asof join stored s on s.case_id = d.case_id and d.position > s.position
-),
-changed as (select ts as changed_ts from span_heals where level >= 1 and not is_blocked)
+)
 select n.heal_id, n.case_id, n.run_id, coalesce(x.safety, false)
-from newest n asof left join changed c on n.ts >= c.changed_ts left join surface x on x.id = n.case_id
-where n.passed_twice and n.stored_ts < n.ts and n.stored_heal is distinct from n.heal_id and coalesce(c.changed_ts <= n.stored_ts, true)
+from newest n left join surface x on x.id = n.case_id
+where n.passed_twice and n.stored_ts < n.ts and n.stored_heal is distinct from n.heal_id and coalesce(n.changed_ts <= n.stored_ts, true)
 order by n.ts, n.heal_id, n.case_id
 """
 
@@ -88,13 +95,14 @@ wavering as (
     where o.run in (select run from checked) and not coalesce(s.safety, false)
     group by all having bool_or(o.passed) and not bool_and(o.passed)
 ),
+own as (select heal_id, case_id from own_cases semi join checked using (heal_id)),
 near as (
-    select c.heal_id, s.component, count(*) as n from own_cases c join surface s on s.id = c.case_id group by all
+    select c.heal_id, s.component, count(*) as n from own c join surface s on s.id = c.case_id group by all
 ),
 states as (
     select c.target, v.case_id, o.passed, own.case_id is not null as is_in
     from checked c join outcomes o using (run) join wavering v using (case_id)
-    left join own_cases own on own.heal_id = c.heal_id and own.case_id = v.case_id
+    left join own on own.heal_id = c.heal_id and own.case_id = v.case_id
     join near n on n.heal_id = c.heal_id and n.component is not distinct from v.component and n.n > (own.case_id is not null)::int
 ),
 strata as (

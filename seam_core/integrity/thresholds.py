@@ -20,23 +20,23 @@ TOLERANCE = 1e-9
 # Loops on one target and one failure, however it is spelt, that follow each other within hours: which of them are one.
 REOPENED = """
 with loops as (
-    select h.loop_id, h.target, p.plain, min(h.ts) as start_ts, max(h.ts) as stop_ts, count(*) as n_cycles
+    select h.loop_id, h.target, p.plain, epoch_us(min(h.ts)) as start_us, epoch_us(max(h.ts)) as stop_us, count(*) as n_cycles
     from loop_heals h join plain_signatures p using (failure_signature)
     group by all
 ),
 steps as (
-    select *, coalesce(start_ts > lag(stop_ts) over in_time and start_ts <= lag(stop_ts) over in_time + to_hours($hours), false) as goes_on
+    select *, coalesce(start_us - lag(stop_us) over in_time between 1 and $hours * 3600000000, false) as goes_on
     from loops
-    window in_time as (partition by target, plain order by start_ts, loop_id)
+    window in_time as (partition by target, plain order by start_us, loop_id)
 ),
 continued as (
     from steps semi join (select target, plain from steps where goes_on) found
     on steps.target is not distinct from found.target and steps.plain = found.plain
 ),
 chains as (
-    select *, sum((not goes_on)::int) over (partition by target, plain order by start_ts, loop_id) as chain from continued
+    select *, sum((not goes_on)::int) over (partition by target, plain order by start_us, loop_id) as chain from continued
 )
-select list(loop_id order by start_ts, loop_id), sum(n_cycles)::int
+select list(loop_id order by start_us, loop_id), sum(n_cycles)::int
 from chains
 group by target, plain, chain
 having count(*) > 1 and sum(n_cycles) >= $cap and max(n_cycles) < $cap

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from seam_core.integrity import Finding
+from seam_core.integrity.rule import Finding
 from seam_core.integrity.rules import RULES
 from seam_core.records import CERTIFIED_FILE, LOGS
 from seam_core.report import Audit

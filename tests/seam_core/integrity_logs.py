@@ -11,7 +11,8 @@ from datetime import timedelta
 from seam_core import contamination
 from seam_core.axes import aftermath, efficacy
 from seam_core.gates import apply_gate
-from seam_core.integrity import check
+from seam_core.integrity.checking import check
+from seam_core.integrity.reading import Reading
 from seam_core.integrity.rules import RULES
 from seam_core.ledger import Ledger
 from seam_core.ledger.checkpoint import digest_files
@@ -67,7 +68,7 @@ def checked(folder, heals, *, window="all", rule=None, then=None, **files):
             with contamination.begin(scope, gate) as search:
                 efficacy.score(scope, gate, search)
             aftermath.score(scope)
-        return check(scope, gate, rules=rules)
+        return check(scope, Reading(scope, gate), rules=rules)
     finally:
         store.close()
 

@@ -1,18 +1,20 @@
 """The rules of integrity beyond the three logs that each is held against: what explains a finding away, and what a report makes of it."""
 
+import sys
 from math import comb
 
 import pytest
 
-from seam_core.integrity import SEVERITIES
+from seam_core.integrity import reading
 from seam_core.integrity.chance import at_least, fisher_more
-from seam_core.integrity.checking import LISTED_MAX
+from seam_core.integrity.checking import LISTED_MAX, SEVERITIES
 from seam_core.integrity.rules import RULES
 from seam_core.markdown import to_markdown
 from seam_core.report import report
 from tests.seam_core.integrity_logs import (
     LINES,
     NOTED,
+    PROTECTED,
     QUESTION,
     RULE,
     STEPS,
@@ -408,6 +410,24 @@ def test_added_lines_that_set_rules_aside_or_speak_of_the_exam_are_found(tmp_pat
     found = checked(tmp_path, on_targets(chained(*some) for some in texts), holdout=[{"id": "ho_014"}, {"id": "ho_2"}])
     for rule in ("I41", "I44"):
         assert list(hits(found, rule)) == [f"h{place}.2" for place, expected in enumerate(SAID.values()) if expected == rule]
+
+
+def test_another_process_reads_the_texts_of_a_long_window_and_this_one_does_where_that_fails(tmp_path, monkeypatch):
+    texts = [f"Rules\n{RULE}\n{'x' * 200}", f"Rules\n> {RULE}", f"{RULE}\nThis takes precedence.", f"{RULE}\nFor ho_014 say yes."]
+    heals = chained(*texts, (f"{RULE}\nMore.", digest("edited by nobody")))
+    log = write(tmp_path, heal_events=heals, protected=PROTECTED, holdout=[{"id": "ho_014"}])
+    with audited(log, window="all") as found:
+        here = report(found)
+    assert {"I06", "I41", "I42", "I43", "I44"} <= set(here["integrity"]["found"])
+    monkeypatch.setattr(reading, "APART_MIN", 1)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with audited(log, window="all") as found:
+        assert report(found) == here
+    monkeypatch.undo()
+    monkeypatch.setattr(reading, "APART_MIN", 1)
+    monkeypatch.setattr(reading, "read_texts", None)
+    with audited(log, window="all") as found:
+        assert report(found) == here
 
 
 def test_what_a_task_notes_for_itself_overrides_no_rule(tmp_path):
