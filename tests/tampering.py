@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from seam_core import contamination
-from seam_core.axes import aftermath, efficacy
 from seam_core.gates import apply_gate
 from seam_core.integrity.checking import Integrity, check
 from seam_core.integrity.reading import Reading
@@ -27,7 +25,7 @@ from seam_core.simulate import write_workspace
 from seam_core.simulate.tampering import TAMPERINGS, tamper
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_log
-from tests.seam_core.integrity_logs import AFTER_AXES
+from tests.seam_core.integrity_logs import AFTER_AXES, score_axes
 
 NOW = datetime(2026, 6, 13, tzinfo=UTC)
 HEALS, WEEKS = 60, 3
@@ -68,9 +66,7 @@ def integrity_of(folder: Path, *, only: str | None = None) -> Integrity:
         scope = open_scope(store, window_of(store, span="all"), Settings())
         gate = apply_gate(scope)
         if only is None or only in AFTER_AXES:
-            with contamination.begin(scope, gate) as search:
-                efficacy.score(scope, gate, search)
-            aftermath.score(scope)
+            score_axes(scope, gate)
         return check(scope, Reading(scope, gate), rules=[rule for rule in RULES if only in (None, rule.id)])
     finally:
         store.close()

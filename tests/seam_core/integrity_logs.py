@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from seam_core import contamination
-from seam_core.axes import aftermath, efficacy
+from seam_core.axes import aftermath, efficacy, monotonicity
 from seam_core.gates import apply_gate
 from seam_core.integrity.checking import check
 from seam_core.integrity.reading import Reading
@@ -17,6 +17,7 @@ from seam_core.integrity.rules import RULES
 from seam_core.ledger import Ledger
 from seam_core.ledger.checkpoint import digest_files
 from seam_core.ledger.kinds import Certification
+from seam_core.one_pass import begin_pass
 from seam_core.report import window_of
 from seam_core.scope import open_scope
 from seam_core.settings import Settings
@@ -51,6 +52,14 @@ def log(heals, then=lambda folder, ledger: None, **files):
     return Log(heals, files, then)
 
 
+def score_axes(scope, gate):
+    """Leave the tables of the axes that rules look at."""
+    search, pairs = contamination.begin(scope, gate), monotonicity.begin(scope)
+    with begin_pass(scope, search.changes, search.exam, pairs, monotonicity.bar_of(scope)) as work:
+        efficacy.score(scope, gate, search, work)
+    aftermath.score(scope)
+
+
 def checked(folder, heals, *, window="all", rule=None, then=None, **files):
     """The integrity of a small workspace, by all rules after the axes that leave tables for them, or by one rule."""
     workspace = workspace_of_log(write(folder, heal_events=heals, **files))
@@ -65,9 +74,7 @@ def checked(folder, heals, *, window="all", rule=None, then=None, **files):
         scope = open_scope(store, window_of(store, span=window), Settings())
         gate = apply_gate(scope)
         if rule is None or rule in AFTER_AXES:
-            with contamination.begin(scope, gate) as search:
-                efficacy.score(scope, gate, search)
-            aftermath.score(scope)
+            score_axes(scope, gate)
         return check(scope, Reading(scope, gate), rules=rules)
     finally:
         store.close()
