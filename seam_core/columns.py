@@ -1,7 +1,8 @@
 """SQL made from the record classes: how a log is read, which columns it becomes, and the check that every row passes.
 
 Numbers are read as JSON text, because DuckDB's typed read silently turns ``"0.5"``, ``true`` and ``cycle 1.5`` into numbers.
-The check tests JSON type and range on that text; `judge` then names what is wrong with the few rows that fail.
+The check tests the JSON type on that text, and the table is asked for what is missing or out of range; `judge` then names what is wrong
+with the few rows that fail.
 Texts are read as plain text, which costs half as much. It turns a value that is no text into one, so a text that looks like such a
 value is in doubt and its line is looked at again. Logs full of such texts are read `exact`: short texts as JSON, too.
 """
@@ -22,6 +23,7 @@ COMMON_TIME = "____-__-__T__:__:__Z"
 # How a value that is no text looks when it is read as text.
 NOT_TEXT = r"^(?:[{\[]|(?:true|false|-?(?i:nan|inf|infinity)|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$)"
 ASSUMED_UTC = r"case when ends_with(raw_ts, 'Z') then false else not regexp_full_match(raw_ts, '.*([Zz]|[+-]\d\d:\d\d)') end"
+# A map of which every value is an outcome, asked in the cheapest way.
 OUTCOMES = r'\{("(?:[^"\\]|\\.)*":"(?:pass|fail)",?)*\}'
 
 

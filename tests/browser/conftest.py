@@ -132,10 +132,19 @@ def visit(chromium, reader):
 
 
 def click_cell(table, *, x, row, opens):
-    """Click into a table until that opens something: it may be redrawn just then. Rows are 35 px high, the first is the header."""
-    for _ in range(TRIES):
+    """Click into a table until that opens something. Rows are 35 px high, the first is the header."""
+
+    def click():
         table.scroll_into_view_if_needed()
         table.click(position={"x": x, "y": 35 * row + 17})
+
+    click_until(click, opens=opens)
+
+
+def click_until(click, *, opens):
+    """Click until that opens something: what is clicked may be redrawn just then."""
+    for _ in range(TRIES):
+        click()
         try:
             expect(opens).to_be_visible(timeout=PATIENCE / TRIES)
         except AssertionError:

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from seam_core.baseline.drafts import Drafts
 from seam_core.ledger import Ledger, Local, local_actor
-from tests.browser.conftest import PATIENCE, TRIES, axe_findings, click_cell, serving
+from tests.browser.conftest import PATIENCE, TRIES, axe_findings, click_cell, click_until, serving
 from tests.seam_core.baselines import RUNS, add_runs, opened_desk, outcomes, sent, world
 from tests.seam_core.workspaces import run
 
@@ -112,16 +112,9 @@ def give_reason(seen, text="looked at each"):
 
 
 def ask(seen, label="Certify version 2 …"):
-    """Open the dialog; the click may meet the page while it is redrawn."""
+    """Open the dialog."""
     dialog = seen.page.get_by_role("dialog")
-    for _ in range(TRIES):
-        seen.page.get_by_role("button", name=label, exact=True).click()
-        try:
-            expect(dialog).to_be_visible(timeout=PATIENCE / TRIES)
-        except AssertionError:
-            continue
-        break
-    expect(dialog).to_be_visible()
+    click_until(seen.page.get_by_role("button", name=label, exact=True).click, opens=dialog)
     seen.settle()
     return dialog
 
