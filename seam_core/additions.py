@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from seam_core.exam import Exam, Gram, Scanner, added_lines
-from seam_core.texts import Texts
+from seam_core.exam import Exam, Scanner, Trace, added_lines
+from seam_core.texts import Edits
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,11 @@ def linked(rows: Iterable[int], targets: Iterable[int], in_window: Iterable[int]
 
 
 @dataclass(frozen=True)
-class Shown:
-    """n-gram → the first heals, by row, that showed it; and how many heals' whole text counted as added."""
+class Added:
+    """Case → what of it was added; how many cases can be tested; and how many heals' whole text counted as added."""
 
-    heals: dict[Gram, list[int]]
+    traces: Mapping[str, Trace]
+    n_cases: int
     n_first: int
 
 
@@ -50,20 +51,22 @@ class Additions:
     """What of an exam the changes looked at so far show."""
 
     def __init__(self, exam: Exam) -> None:
+        self._n_cases = len(exam.grams)
         self._scanner = Scanner(exam)
         self._kept: dict[int, set[str]] = {}  # the lines of each text that another change follows
         self._n_first = 0
 
     @property
-    def shown(self) -> Shown:
+    def added(self) -> Added:
         """All of it."""
-        return Shown(self._scanner.shown, self._n_first)
+        return Added(self._scanner.traces(), self._n_cases, self._n_first)
 
-    def look(self, texts_of: Texts, changes: Changes) -> None:
+    def look(self, edits: Edits, changes: Changes) -> None:
         """Look at further changes."""
         scanner, kept = self._scanner, self._kept
-        for row, earlier, goes_on, text in zip(changes.row, changes.before, changes.goes_on, texts_of(changes.row), strict=True):
-            before = kept.pop(earlier, None) if earlier in kept or earlier < 0 else _lines(next(texts_of([earlier])))
+        for row, earlier, goes_on, edit in zip(changes.row, changes.before, changes.goes_on, edits(changes.row), strict=True):
+            before = kept.pop(earlier, None) if earlier in kept or earlier < 0 else _lines(next(edits([earlier])).after_text)
+            text = edit.after_text
             if text is None:
                 continue
             lines = text.splitlines()

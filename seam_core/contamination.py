@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seam_core.additions import Changes, Shown, linked
-from seam_core.exam import Exam, Scanner, build_exam
+from seam_core.additions import Added, Changes, linked
+from seam_core.exam import Cases, all_traces
 from seam_core.gates import Gate
 from seam_core.paraphrases import PARAPHRASE_ROWS, find_paraphrases
 from seam_core.scope import Scope, insert_rows
 
 TOLERANCE = 1e-9
+NOT_TESTABLE = "no held-out case has a text long enough to test"
 
 # The newest text before the window of each target that changes in it.
 TEXTS_BEFORE = """
@@ -57,53 +58,50 @@ class Contamination:
 class Search:
     """Which exam is looked for in what heals added, and in which changes; or why it is not."""
 
-    exam: Exam
+    cases: Cases
     reason: str | None
     changes: Changes
 
 
 def begin(scope: Scope, gate: Gate) -> Search:
     """What the search for the held-out exam in the window's heals has to look at."""
-    exam = build_exam(scope.query("select id, text from holdout where text is not null order by id"), n=scope.settings.ngram)
-    reason = _reason(scope, exam)
-    return Search(exam, reason, Changes(array("q"), array("q"), array("q")) if reason else _find_changes(scope, gate))
+    cases = Cases(scope.query("select id, text from holdout where text is not null order by id"), scope.settings.ngram)
+    reason = _reason(scope, cases)
+    return Search(cases, reason, Changes(array("q"), array("q"), array("q")) if reason else _find_changes(scope, gate))
 
 
-def measure_contamination(scope: Scope, search: Search, told: Iterable[Shown]) -> Contamination:
+def measure_contamination(scope: Scope, search: Search, parts: Sequence[Added]) -> Contamination:
     """How much of the held-out exam stands in what heals of the window added. Keeps ``contamination_rows`` and ``paraphrase_rows``."""
     scope.con.execute(
         "create or replace temp table contamination_rows"
         " (case_id varchar, coverage double, contaminated boolean, heals varchar[], passage varchar)"
     )
     scope.con.execute(PARAPHRASE_ROWS)
-    if search.reason:
-        return Contamination(None, search.reason, 0, 0, 0)
-    scanner = Scanner(search.exam)
-    n_first = 0
-    for part in told:
-        scanner.include(part.heals)
-        n_first += part.n_first
-    findings = scanner.findings()
-    heal_rows = sorted({row for _, _, rows, _ in findings for row in rows})
+    n_cases = max((part.n_cases for part in parts), default=0)
+    reason = search.reason or (NOT_TESTABLE if not n_cases else None)
+    if reason:
+        return Contamination(None, reason, 0, 0, 0)
+    traces = all_traces(part.traces for part in parts)
+    heal_rows = sorted({row for trace in traces.values() for row in trace.rows})
     names = dict(scope.query("select row, heal_id from heals where row in (select unnest($rows::bigint[]))", rows=heal_rows))
     bar = scope.settings.ngram_coverage - TOLERANCE
-    found = [(case, share, share >= bar, sorted(names[row] for row in rows), passage) for case, share, rows, passage in findings]
+    found = [(case, one.share, one.share >= bar, sorted(names[row] for row in one.rows), one.passage) for case, one in traces.items()]
     insert_rows(scope, "contamination_rows", "case_id, coverage, contaminated, heals, passage", found)
-    find_paraphrases(scope, search.exam, search.changes)
-    n_cases, n_bad = len(search.exam.grams), sum(contaminated for _, _, contaminated, _, _ in found)
-    return Contamination(n_bad / n_cases, None, n_cases, n_bad, n_first)
+    find_paraphrases(scope, search.cases, search.changes)
+    n_bad = sum(contaminated for _, _, contaminated, _, _ in found)
+    return Contamination(n_bad / n_cases, None, n_cases, n_bad, sum(part.n_first for part in parts))
 
 
-def _reason(scope: Scope, exam: Exam) -> str | None:
-    """Why there is nothing to look for, or nowhere."""
+def _reason(scope: Scope, cases: Cases) -> str | None:
+    """Why there is nothing to look for, or nowhere; whether any case can be tested is told by those who build the exam."""
     if not scope.store.has("holdout"):
         return "no holdout.jsonl"
     n_heals, n_texts = scope.one("select count(*), count(*) filter (has_after_text) from window_heals")
     if not n_heals:
         return "no heal in the window"
-    if not exam.grams:
-        return "no held-out case has a text long enough to test"
-    return None if n_texts else "no heal in the window logs the changed text"
+    if n_texts:
+        return None
+    return "no heal in the window logs the changed text" if cases.exam.grams else NOT_TESTABLE
 
 
 def keep_texts_before(scope: Scope, gate: Gate) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, pairwise
 
 TOLERANCE = 1e-9
@@ -33,6 +34,62 @@ class Exam:
     index: dict[Gram, list[str]]
     pairs: frozenset[tuple[str, str]]  # neighbours inside any n-gram: a quick no for everything else
     lengths: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Held-out cases as (id, text), and how many words an n-gram has; the exam that they make is built by whoever looks for it."""
+
+    texts: Sequence[tuple[str, str]]
+    n: int
+
+    @cached_property
+    def exam(self) -> Exam:
+        """Their exam."""
+        return build_exam(self.texts, n=self.n)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What of one case shows: which of its `n_grams` n-grams, and the first heals, by row, that showed each."""
+
+    words: list[str]
+    n_grams: int
+    heals: dict[Gram, list[int]] = field(default_factory=dict)
+
+    @property
+    def share(self) -> float:
+        """Share of its n-grams that show, in (0, 1]."""
+        return len(self.heals) / self.n_grams
+
+    @property
+    def rows(self) -> list[int]:
+        """The heals that showed them."""
+        return sorted({heal for heals in self.heals.values() for heal in heals})
+
+    @property
+    def passage(self) -> str:
+        """The longest run of its words that shows."""
+        words, size = self.words, len(next(iter(self.heals)))
+        best: tuple[int, int] = (0, 0)
+        start = 0
+        for at in range(len(words) - size + 2):
+            if at > len(words) - size or tuple(words[at : at + size]) not in self.heals:
+                if at > start:
+                    best = max(best, (at - start + size - 1, -start))
+                start = at + 1
+        return " ".join(words[-best[1] : -best[1] + best[0]])
+
+
+def all_traces(parts: Iterable[Mapping[str, Trace]]) -> dict[str, Trace]:
+    """Case → what of it shows in any of several parts of a log, given in the order of time; the case that shows most first."""
+    found: dict[str, Trace] = {}
+    for part in parts:
+        for case, trace in part.items():
+            heals = found.setdefault(case, Trace(trace.words, trace.n_grams)).heals
+            for gram, rows in trace.heals.items():
+                heals[gram] = [*heals.get(gram, ()), *rows][:HEALS_NAMED]
+    return dict(sorted(found.items(), key=lambda item: (-item[1].share, item[0])))
 
 
 def build_exam(cases: Iterable[tuple[str, str]], *, n: int) -> Exam:
@@ -112,34 +169,14 @@ class Scanner:
                     self._cross(tail, head, heal)
                 tail = end if len(end) == self._reach else (tail + end)[-self._reach :]
 
-    def include(self, shown: Mapping[Gram, list[int]]) -> None:
-        """Add what another scanner found in later heals."""
-        for gram, heals in shown.items():
-            for heal in heals:
-                self._mark(gram, heal)
-
-    def findings(self) -> list[tuple[str, float, list[int], str]]:
-        """(case, share of its n-grams shown, heals that showed them, longest passage), most shown first."""
-        shown = {case for gram in self.shown for case in self._exam.index[gram]}
-        found = [self._finding(case) for case in shown]
-        return sorted(found, key=lambda finding: (-finding[1], finding[0]))
-
-    def _finding(self, case: str) -> tuple[str, float, list[int], str]:
-        grams = self._exam.grams[case]
-        seen = [gram for gram in grams if gram in self.shown]
-        heals = sorted({heal for gram in seen for heal in self.shown[gram]})
-        return case, len(seen) / len(grams), heals, self._passage(case)
-
-    def _passage(self, case: str) -> str:
-        words, size = self._exam.words[case], len(next(iter(self._exam.grams[case])))
-        best: tuple[int, int] = (0, 0)
-        start = 0
-        for at in range(len(words) - size + 2):
-            if at > len(words) - size or tuple(words[at : at + size]) not in self.shown:
-                if at > start:
-                    best = max(best, (at - start + size - 1, -start))
-                start = at + 1
-        return " ".join(words[-best[1] : -best[1] + best[0]])
+    def traces(self) -> dict[str, Trace]:
+        """Case → what of it shows."""
+        exam = self._exam
+        found: dict[str, Trace] = {}
+        for gram, heals in self.shown.items():
+            for case in exam.index[gram]:
+                found.setdefault(case, Trace(exam.words[case], len(exam.grams[case]))).heals[gram] = heals
+        return found
 
     def _kind(self, line: str) -> int:
         head, end, hits = self._lines.get(line) or self._read(line)

@@ -68,11 +68,13 @@ class LogState:
         part = self.part_of(row)
         return int(part.offsets[row - part.first_row])
 
-    def offsets(self) -> array[int]:
-        """Where the line of every row starts."""
+    def offsets(self, first_row: int) -> array[int]:
+        """Where the line of every row from `first_row` on starts."""
         found = array("q")
         for part in self.parts:
-            found.extend(part.offsets.all() if isinstance(part.offsets, LazyOffsets) else part.offsets)
+            first = max(0, first_row - part.first_row)
+            if first < len(part.offsets):
+                found.extend(part.offsets.since(first) if isinstance(part.offsets, LazyOffsets) else part.offsets[first:])
         return found
 
     def lines_of(self, rows: list[int]) -> Iterator[bytes]:

@@ -45,12 +45,13 @@ class LazyOffsets(Sequence[int]):
         block = bisect_left(self._first_lines, -index, key=lambda line: -line)
         return self._blocks[block - 1][index - self._first_lines[block]]
 
-    def all(self) -> array[int]:
-        """Where every line starts; cheaper than asking for one after the other."""
-        self._prove_all()
+    def since(self, first: int) -> array[int]:
+        """Where every line from the number `first` on starts; cheaper than asking for one after the other."""
+        if first < self._proven:
+            self._prove(first)
         found = array("q")
-        for block in reversed(self._blocks):
-            found.extend(block)
+        for block, start in zip(reversed(self._blocks), reversed(self._first_lines[1:]), strict=True):
+            found.extend(block[max(0, first - start) :])
         return found
 
     def _prove(self, index: int) -> None:

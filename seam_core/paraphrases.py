@@ -5,10 +5,10 @@ Source: docs/method.md, Other words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from seam_core.additions import Changes
-from seam_core.exam import Exam, Gram, added_lines, case_grams
+from seam_core.exam import Cases, Gram, added_lines, case_grams
 from seam_core.meaning import model, sentences_of
 from seam_core.scope import Scope, insert_rows
 from seam_core.words import count, cut, listed
@@ -28,21 +28,22 @@ order by id
 """
 
 
-def find_paraphrases(scope: Scope, exam: Exam, changes: Changes) -> None:
+def find_paraphrases(scope: Scope, held_out: Cases, changes: Changes) -> None:
     """Fill ``paraphrase_rows`` with the held-out cases of which one heal added a good part in other words, by the heal that added most.
 
     A case is a suspect when a heal added sentences that say what sentences of the case say, and these are `ngram_coverage` of the case's
     text and more. Short sentences do not count. What is contaminated word for word is not looked at again, neither the case nor the
     sentences that leaked: those are known to be another case's.
     """
-    if scope.settings.similarity_method != "embedding" or not exam.grams:
+    if scope.settings.similarity_method != "embedding":
         return
-    cases = {case: text for case, text in scope.query(CASES) if case in exam.grams}
+    grams = held_out.exam.grams
+    cases = {case: text for case, text in scope.query(CASES) if case in grams}
     sentences = {case: [one for one in dict.fromkeys(sentences_of(text)) if len(one) >= SHORT] for case, text in cases.items()}
     offered = list(dict.fromkeys(one for some in sentences.values() for one in some))
     lengths = {case: sum(map(len, some)) for case, some in sentences.items()}
     found: dict[str, tuple[float, int, str, str]] = {}  # case → the greatest share, the heal's row, and the longest sentence with its like
-    leaked = _leaked(scope, exam)
+    leaked = _leaked(scope, grams)
     for row, added in _in_lots(_added(scope, changes, leaked)):
         said = model().alike(offered, added, scope.settings.suspect_min)
         for case, some in sentences.items() if said else ():
@@ -66,10 +67,10 @@ def in_words(cases: list[str]) -> str:
     return f"{count(len(cases), 'held-out case')} may stand in other words in what heals added: {names}"
 
 
-def _leaked(scope: Scope, exam: Exam) -> frozenset[Gram]:
+def _leaked(scope: Scope, grams: Mapping[str, frozenset[Gram]]) -> frozenset[Gram]:
     """The word sequences of the cases that are contaminated."""
     cases = scope.query("select case_id from contamination_rows where contaminated")
-    return frozenset(gram for (case,) in cases for gram in exam.grams[case])
+    return frozenset(gram for (case,) in cases for gram in grams[case])
 
 
 def _added(scope: Scope, changes: Changes, leaked: frozenset[Gram]) -> Iterator[tuple[int, list[str]]]:

@@ -20,12 +20,13 @@ from seam_core.doubt import Doubt, measure_doubt
 from seam_core.errors import UnreadableLogError
 from seam_core.gates import Budget, apply_gate, govern_budget
 from seam_core.integrity.checking import Integrity, check
-from seam_core.integrity.reading import Reading
+from seam_core.integrity.reading import reading_task
 from seam_core.merges import Merged
 from seam_core.one_pass import begin_pass
 from seam_core.records import HEALS
 from seam_core.scope import Scope, open_scope
 from seam_core.settings import Resolved, Settings
+from seam_core.sharing import Processes
 from seam_core.store import Store
 from seam_core.window import Window, make_window, parse_end
 from seam_core.words import count
@@ -111,16 +112,16 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
     """Score one window: gates first, then the four axes, then alerts and flags."""
     with store.lock:
         scope = open_scope(store, window, resolved.settings)
-        gate = apply_gate(scope)
-        budget = govern_budget(scope)
-        # the longest work on texts is done beside the other axes
-        with Reading(scope, gate) as reading:
+        with Processes(scope) as processes:
+            gate = apply_gate(scope)
+            budget = govern_budget(scope)
             search, pairs = contamination.begin(scope, gate), monotonicity.begin(scope)
-            with begin_pass(scope, search.changes, search.exam, pairs, monotonicity.bar_of(scope)) as work:
-                s, a = signal.score(scope, gate), aftermath.score(scope)
-                e = efficacy.score(scope, gate, search, work)
-                parts = (s, e, a, monotonicity.score(scope, [part.revisits for part in work.results()]))
-            integrity = check(scope, reading)
+            # the texts of a long window are read beside everything else
+            texts = begin_pass(processes, search.changes, search.cases, pairs, monotonicity.bar_of(scope), reading_task(scope, gate))
+            s, a = signal.score(scope, gate), aftermath.score(scope)
+            e = efficacy.score(scope, gate, search, texts.told)
+            parts = (s, e, a, monotonicity.score(scope, [part.result.revisits for part in texts.told]))
+            integrity = check(scope, texts.wording)
         counts = _counts(scope, parts[0])
         alerts = _alerts(resolved.settings, parts, tuple(require))
         flags = [*_flags(scope, parts, budget, counts), *resolved.notes]

@@ -6,7 +6,7 @@ from array import array
 from dataclasses import dataclass
 
 from seam_core.similarity import compares_lines, revisit_similarity
-from seam_core.texts import Texts
+from seam_core.texts import Edits
 
 PAIRS_AT_ONCE = 1000
 
@@ -44,14 +44,14 @@ class Bar:
     paraphrase_min: float
 
 
-def compare(texts_of: Texts, pairs: Pairs, bar: Bar) -> Revisits:
+def compare(edits: Edits, pairs: Pairs, bar: Bar) -> Revisits:
     """Every pair that is more than `bar.minimum` alike."""
     found: list[tuple[int, bool, float]] = []
     n_long = 0
     for start in range(0, len(pairs.earlier), PAIRS_AT_ONCE):
         some = pairs.part(start, start + PAIRS_AT_ONCE)
         rows = sorted({*some.earlier, *some.later, *some.before} - {-1})
-        texts = {row: text or "" for row, text in zip(rows, texts_of(rows), strict=True)}
+        texts = {row: edit.after_text or "" for row, edit in zip(rows, edits(rows), strict=True)}
         for place, earlier, later, before in zip(some.place, some.earlier, some.later, some.before, strict=True):
             old, new = texts[earlier], texts[later]
             alike = revisit_similarity(old, new, minimum=bar.minimum, method=bar.method, paraphrase_min=bar.paraphrase_min)

@@ -24,7 +24,7 @@ import duckdb
 
 from seam_core.settings import Settings
 from seam_core.store import Store
-from seam_core.texts import Remembered
+from seam_core.texts import Edit, Remembered
 from seam_core.window import Window
 
 COPY_MAX = 100_000  # windows up to so many heals are copied out once; more are filtered anew at each use, which keeps memory flat
@@ -68,10 +68,10 @@ class Scope:
     flags: dict[str, list[str]] = field(default_factory=lambda: {part: [] for part in FLAGGED})
     is_large: bool = False  # too many heals to copy any of it
     kept: set[str] = field(default_factory=set)  # tables that `keep` made
-    _texts: Remembered = field(init=False)  # several axes read the same ones
+    _edits: Remembered = field(init=False)  # several axes read the same ones
 
     def __post_init__(self) -> None:
-        self._texts = Remembered(self.store.texts)
+        self._edits = Remembered(self.store.edits)
 
     @property
     def start(self) -> datetime:
@@ -113,20 +113,28 @@ class Scope:
             self.keep(name, sql, **binds)
 
     def columns(self, sql: str, **binds: Any) -> list[list[Any]]:
-        """The columns of a query as lists, in its order; of numbers and booleans only. Far cheaper than a tuple a row."""
+        """The columns of a query as lists, in its order; of numbers and booleans only."""
         with self.store.lock:
-            found = self.con.execute(sql, binds or None).fetchnumpy()
-        return [column.tolist() for column in found.values()]
+            result = self.con.execute(sql, binds or None)
+            if self.is_large:  # far cheaper than a tuple a row, once NumPy is loaded
+                return [column.tolist() for column in result.fetchnumpy().values()]
+            columns = [list(column) for column in zip(*result.fetchall(), strict=True)]
+            return columns or [[] for _ in result.description or ()]
 
     def numbers(self, sql: str) -> list[array[int]]:
         """The same of a query that returns nothing but whole numbers (bigint, no null), with no object for each."""
-        with self.store.lock:
-            found = self.con.execute(sql).fetchnumpy()
-        return [array("q", column.tobytes()) for column in found.values()]
+        if self.is_large:
+            with self.store.lock:
+                return [array("q", column.tobytes()) for column in self.con.execute(sql).fetchnumpy().values()]
+        return [array("q", column) for column in self.columns(sql)]
+
+    def edits(self, rows: Iterable[int]) -> Iterator[Edit]:
+        """What each heal's line says of its change, in the order of the rows; asked for again it comes from memory, as far as that goes."""
+        return self._edits(rows)
 
     def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
-        """Each heal's text, in the order of the rows; texts asked for again come from memory, as far as it is kept."""
-        return self._texts(rows)
+        """The same of the texts alone."""
+        return (edit.after_text for edit in self._edits(rows))
 
     def text(self, row: int) -> str | None:
         """One heal's text."""

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import msgspec
 
 from seam_core import duplicates
 from seam_core.baseline.copies import copy_state
@@ -31,13 +30,13 @@ from seam_core.lines import LogFile
 from seam_core.loading import Loader
 from seam_core.logstate import LogState
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
-from seam_core.texts import text_of
+from seam_core.texts import Edit, read_edits
 from seam_core.words import count
 from seam_core.workspace import Workspace
 
 READERS = 2  # logs read at once; each reader is DuckDB's, which uses every core for a large file
-LAX_TEXT = """
-select json_extract_string($line::json, '$.change.after_text')
+LAX_EDIT = """
+select json_extract_string($line::json, '$.change.before_hash'), json_extract_string($line::json, '$.change.after_text')
 from heals where row = $row and heal_id = json_extract_string($line::json, '$.heal_id')
 """
 
@@ -187,28 +186,23 @@ class Store:
         """Physical line number of a row, from 1."""
         return self.states[table].line_of(row)
 
-    def texts(self, rows: Iterable[int]) -> Iterator[str | None]:
-        """Each heal's `after_text`, in the order of the rows; None where it has none.
+    def edits(self, rows: Iterable[int]) -> Iterator[Edit]:
+        """What each heal's line says of its change, in the order of the rows.
 
         Raises UnreadableLogError when the file was changed since it was loaded.
         """
-        wanted = list(rows)
-        for row, line in zip(wanted, self.lines("heals", wanted), strict=True):
-            try:
-                yield text_of(line)
-            except (msgspec.DecodeError, RecursionError):
-                yield self._lax_text(row, line)
+        return read_edits(self.states[HEALS.table], rows, self._lax_edit)
 
-    def _lax_text(self, row: int, line: bytes) -> str | None:
-        """The text of a line that DuckDB reads and others do not: with a comma too many, or nested thousands deep."""
+    def _lax_edit(self, row: int, line: bytes) -> Edit:
+        """The edit of a line that DuckDB reads and others do not: with a comma too many, or nested thousands deep."""
         con = self.cursor()
         try:
-            found = con.execute(LAX_TEXT, {"line": line.decode("utf-8-sig"), "row": row}).fetchall()
+            found = con.execute(LAX_EDIT, {"line": line.decode("utf-8-sig"), "row": row}).fetchall()
         except (duckdb.Error, UnicodeDecodeError):
             found = []
         if not found:
             raise UnreadableLogError(f"{self.workspace.heals}: was changed while it was being read; read it again")
-        return None if found[0][0] is None else str(found[0][0])
+        return Edit(*found[0])
 
     def _refresh_log(self, log: Log) -> tuple[int, list[str]]:
         """Rows added to a log, and what was noticed about its file."""

@@ -1,4 +1,4 @@
-"""The one text that a heal's line carries, read without the rest of the line, and remembered for those who ask again."""
+"""What a heal's line says of its change, read without the rest of the line, and remembered for those who ask again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -17,43 +16,48 @@ from seam_core.records import HEALS
 TEXTS_KEPT = 32_000_000  # characters remembered
 TEXTS_AT_ONCE = 16
 
-Texts = Callable[[Iterable[int]], Iterator[str | None]]  # rows → their texts
 
+class Edit(msgspec.Struct, frozen=True):
+    """The texts of a change: hash of the block before it, and the whole block after it; None where it does not say."""
 
-class _Changed(msgspec.Struct):
+    before_hash: str | None = None
     after_text: str | None = None
 
 
-class _Text(msgspec.Struct):
+class _Line(msgspec.Struct):
     heal_id: str
-    change: _Changed | None = None
+    change: Edit | None = None
 
 
-_decoder = msgspec.json.Decoder(_Text)
+Edits = Callable[[Iterable[int]], Iterator[Edit]]  # rows → what their lines say of the change
+Lax = Callable[[int, bytes], Edit]  # row and its line → the same of a line that only DuckDB reads
+
+NO_EDIT = Edit()
+_decoder = msgspec.json.Decoder(_Line)
 
 
 class Remembered:
-    """Texts of which those read last are remembered, up to TEXTS_KEPT characters."""
+    """Edits of which those read last are remembered, up to TEXTS_KEPT characters of their texts."""
 
-    def __init__(self, texts_of: Texts) -> None:
-        self._texts_of = texts_of
-        self._kept: dict[int, str | None] = {}
+    def __init__(self, edits_of: Edits) -> None:
+        self._edits_of = edits_of
+        self._kept: dict[int, Edit] = {}
         self._lots: deque[tuple[list[int], int]] = deque()  # (rows, characters) as they were read
         self._n_characters = 0
 
-    def __call__(self, rows: Iterable[int]) -> Iterator[str | None]:
-        """Each row's text, in the order of the rows."""
+    def __call__(self, rows: Iterable[int]) -> Iterator[Edit]:
+        """Each row's edit, in the order of the rows."""
         wanted = list(rows)
         known = {row: self._kept[row] for row in wanted if row in self._kept}  # held until it is asked for, whatever is read before
-        reading = self._texts_of([row for row in wanted if row not in known])
+        reading = self._edits_of([row for row in wanted if row not in known])
         for at in range(0, len(wanted), TEXTS_AT_ONCE):
             some = wanted[at : at + TEXTS_AT_ONCE]
             read = dict(zip([row for row in some if row not in known], reading, strict=False))
             self._keep(read)
             yield from [known[row] if row in known else read[row] for row in some]
 
-    def _keep(self, read: dict[int, str | None]) -> None:
-        n_characters = sum(len(text) for text in read.values() if text)
+    def _keep(self, read: dict[int, Edit]) -> None:
+        n_characters = sum(len(edit.after_text) for edit in read.values() if edit.after_text)
         self._kept |= read
         self._lots.append((list(read), n_characters))
         self._n_characters += n_characters
@@ -64,19 +68,34 @@ class Remembered:
                 self._kept.pop(row, None)
 
 
-def text_of(line: bytes) -> str | None:
-    """The `after_text` of a heal's line.  Raises msgspec.DecodeError or RecursionError for a line that only DuckDB reads."""
-    return _text_in(_decoder.decode(line.removeprefix(BOM)))
-
-
-def read_texts(state: LogState, rows: Iterable[int]) -> Iterator[str | None]:
-    """Each row's text, in the order of the rows, neighbours decoded in one go.  Raises as `text_of` does."""
+def read_edits(state: LogState, rows: Iterable[int], lax: Lax) -> Iterator[Edit]:
+    """What each row's line says of the change, in the order of the rows, neighbours decoded in one go."""
     for run, data in state.runs_of(list(rows)):
         found = _decode_lines(data) if data is not None else []
-        yield from map(_text_in, found) if len(found) == len(run) else map(text_of, state.lines_of(run))
+        if len(found) == len(run):
+            yield from (line.change or NO_EDIT for line in found)
+        else:
+            yield from map(_edit_of, run, state.lines_of(run), [lax] * len(run))
 
 
-def _decode_lines(data: bytes) -> list[_Text]:
+def with_edits(
+    descriptor: int, first_row: int, offsets: Sequence[int], calls: Iterable[tuple[Callable[..., object], tuple[object, ...]]]
+) -> Iterator[object]:
+    """What each `function(edits, *arguments)` returns, one after the other, where row `first_row` + n of the log open as `descriptor`
+    starts at `offsets[n]`; for another process, which has the file alone. None where there is a line that only DuckDB reads.
+    """
+    with open(descriptor, "rb", buffering=0, closefd=False) as handle:
+        log = LogFile(Path(HEALS.file), handle, (0, 0), os.fstat(descriptor).st_size)
+        state = LogState(HEALS, log, parts=[Part(first_row, offsets)])
+        edits = Remembered(lambda rows: read_edits(state, rows, _refuse))
+        for function, arguments in calls:
+            try:
+                yield function(edits, *arguments)
+            except (msgspec.DecodeError, RecursionError):
+                yield None
+
+
+def _decode_lines(data: bytes) -> list[_Line]:
     """What stands in some lines; nothing when one of them has to be looked at alone."""
     try:
         return _decoder.decode_lines(data)
@@ -84,18 +103,12 @@ def _decode_lines(data: bytes) -> list[_Text]:
         return []
 
 
-def _text_in(found: _Text) -> str | None:
-    return found.change.after_text if found.change else None
+def _edit_of(row: int, line: bytes, lax: Lax) -> Edit:
+    try:
+        return _decoder.decode(line.removeprefix(BOM)).change or NO_EDIT
+    except (msgspec.DecodeError, RecursionError):
+        return lax(row, line)
 
 
-def with_texts(descriptor: int, offsets: Sequence[int], function: Callable[..., Any], *arguments: Any) -> Any:
-    """What `function(texts, *arguments)` returns, where row n of the log open as `descriptor` starts at `offsets[n]`; for another
-    process, which has the file alone. None when there is a line that only DuckDB reads.
-    """
-    with open(descriptor, "rb", buffering=0, closefd=False) as handle:
-        log = LogFile(Path(HEALS.file), handle, (0, 0), os.fstat(descriptor).st_size)
-        state = LogState(HEALS, log, parts=[Part(0, offsets)])
-        try:
-            return function(Remembered(lambda rows: read_texts(state, rows)), *arguments)
-        except (msgspec.DecodeError, RecursionError):
-            return None
+def _refuse(row: int, line: bytes) -> Edit:
+    raise msgspec.DecodeError(f"row {row}, {len(line)} bytes: only DuckDB reads it")

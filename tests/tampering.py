@@ -14,18 +14,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from seam_core.gates import apply_gate
-from seam_core.integrity.checking import Integrity, check
-from seam_core.integrity.reading import Reading
-from seam_core.integrity.rules import RULES
-from seam_core.report import window_of
-from seam_core.scope import open_scope
-from seam_core.settings import Settings
+from seam_core.integrity.checking import Integrity
 from seam_core.simulate import write_workspace
 from seam_core.simulate.tampering import TAMPERINGS, tamper
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_log
-from tests.seam_core.integrity_logs import AFTER_AXES, score_axes
+from tests.seam_core.integrity_logs import judged
 
 NOW = datetime(2026, 6, 13, tzinfo=UTC)
 HEALS, WEEKS = 60, 3
@@ -63,11 +57,7 @@ def integrity_of(folder: Path, *, only: str | None = None) -> Integrity:
     store = Store(workspace_of_log(folder / "heal_events.jsonl"), now=NOW)
     try:
         store.refresh()
-        scope = open_scope(store, window_of(store, span="all"), Settings())
-        gate = apply_gate(scope)
-        if only is None or only in AFTER_AXES:
-            score_axes(scope, gate)
-        return check(scope, Reading(scope, gate), rules=[rule for rule in RULES if only in (None, rule.id)])
+        return judged(store, only=only)
     finally:
         store.close()
 

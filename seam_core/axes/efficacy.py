@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seam_core.contamination import Contamination, Search, measure_contamination
@@ -56,9 +57,10 @@ class Efficacy:
     contamination: Contamination
 
 
-def score(scope: Scope, gate: Gate, search: Search, work: Shared[Told]) -> Efficacy:
+def score(scope: Scope, gate: Gate, search: Search, told: Sequence[Shared[Told]]) -> Efficacy:
     """Efficacy over the window. Keeps ``efficacy_rows`` (heals), ``efficacy_loops``, ``trend_rows``, ``contamination_rows``.
 
+    told: what the texts tell, part by part in time order; asked last, since another process may still be reading them.
     Source: docs/method.md, Efficacy.
     """
     trend = judge_trend(scope, gate)
@@ -68,7 +70,7 @@ def score(scope: Scope, gate: Gate, search: Search, work: Shared[Told]) -> Effic
     heals, gaps = scope.columns(f"select e_heal, truth_gap from ({HEAL_GAPS})", gap_max=gap_max)
     (loops,) = scope.columns(f"select e_loop from ({LOOP_GAPS})", gap_max=gap_max)
     n_window = scope.one("select count(*) from window_heals")[0]
-    contamination = measure_contamination(scope, search, (part.shown for part in work.results()))
+    contamination = measure_contamination(scope, search, [part.result.added for part in told])
     value = _mean(heals)
     by_loop = _mean(loops)
     if value is not None and by_loop is not None and abs(value - by_loop) >= DILUTED - 1e-9:

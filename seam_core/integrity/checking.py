@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from seam_core.integrity.look import Look
-from seam_core.integrity.reading import Reading
 from seam_core.integrity.rule import Finding, Hit, NotCheckable, Rule, Severity, finding
 from seam_core.integrity.rules import RULES
+from seam_core.integrity.wording import Wording
 from seam_core.scope import Scope
+from seam_core.sharing import Shared
 
 SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
+TEXTS = "heals.after_text"
 LISTED_MAX = 10  # findings of one rule that are listed; all are counted
 
 
@@ -34,12 +36,12 @@ class Integrity:
         return f"{said}; {len(self.not_checkable)} of {len(RULES)} rules not checkable"
 
 
-def check(scope: Scope, reading: Reading, *, rules: Sequence[Rule] = RULES) -> Integrity:
+def check(scope: Scope, wording: Shared[Wording], *, rules: Sequence[Rule] = RULES) -> Integrity:
     """Every rule, or some, on a window whose axes were scored: they leave the tables that the rules read."""
-    look = Look(scope, reading)
+    look = Look(scope, wording)
     hits: dict[str, list[Hit]] = {}
     silent: dict[str, str] = {}
-    for rule in rules:
+    for rule in sorted(rules, key=lambda rule: TEXTS in rule.needs):  # what texts say may still be on its way
         answer = _answer(rule, look)
         if isinstance(answer, NotCheckable):
             silent[rule.id] = answer.reason

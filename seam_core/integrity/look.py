@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from seam_core.integrity.reading import Reading
 from seam_core.integrity.rule import NotCheckable
-from seam_core.integrity.wording import Texts
+from seam_core.integrity.wording import Wording
 from seam_core.ledger import LedgerError, Row
 from seam_core.ledger.checkpoint import CHECKPOINTS, History, compare_files, file_stamps
 from seam_core.records import LOGS
 from seam_core.scope import Scope
+from seam_core.sharing import Shared
 from seam_core.signatures import Normal, normalise
 from seam_core.workspace import Workspace
 
@@ -71,12 +71,12 @@ class Look:
     """One window, as the rules see it."""
 
     scope: Scope
-    reading: Reading
+    wording: Shared[Wording]
 
     @property
-    def texts(self) -> Texts:
+    def texts(self) -> Wording:
         """What the texts of the window say."""
-        return self.reading.found
+        return self.wording.result
 
     def missing(self, need: str) -> NotCheckable | None:
         """What is not there of an input that a rule needs."""

@@ -1,22 +1,15 @@
-"""The pass over the texts of a window: begun in another process where it is long, or made when the first rule asks for it."""
+"""Which texts of a window are read for what they say, and what is looked for in them."""
 
 from __future__ import annotations
 
-import os
 from array import array
-from contextlib import ExitStack, suppress
-from functools import cached_property
-from typing import Self
 
-from seam_core.apart import Apart
 from seam_core.contamination import keep_texts_before
 from seam_core.gates import Gate
-from seam_core.integrity.wording import Task, Texts, exam_ids, read_log, read_texts
-from seam_core.records import HEALS
+from seam_core.integrity.wording import Task, exam_ids
 from seam_core.scope import Scope
 
 TEXTS_MAX = 25_000  # texts looked at, the newest ones of the window
-APART_MIN = 10_000  # from so many texts on it is worth to start another process
 
 # With the heals that changed a target and do not say how: after one of them its text is not known. Where the window holds more texts
 # than are looked at, the first one on each target only says what the next one starts from. Of a long window only those are written down.
@@ -43,45 +36,13 @@ order by ts, heal_id
 """
 
 
-class Reading:
-    """What the texts of one window say; in its context a long window's are read by another process while this one does something else."""
-
-    def __init__(self, scope: Scope, gate: Gate) -> None:
-        self._scope, self._gate = scope, gate
-        self._at_work: Apart | None = None
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        n_texts = self._scope.one("select count(*) from window_heals where has_after_text")[0]
-        state = self._scope.store.states[HEALS.table]
-        if n_texts >= APART_MIN and (os.cpu_count() or 1) > 1 and state.file is not None:
-            rows, task = self._task
-            descriptor, offsets = state.file.handle.fileno(), array("q", map(state.offset_of, rows))
-            with suppress(OSError):  # no process can be had here
-                self._at_work = self._stack.enter_context(Apart(read_log, descriptor, offsets, task, files=[descriptor]))
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self._stack.close()
-
-    @cached_property
-    def found(self) -> Texts:
-        """What they say, as soon as they are read."""
-        if self._at_work:
-            with suppress(ChildProcessError):  # it was killed, for want of memory perhaps
-                result: Texts = self._at_work.result()
-                return result
-        rows, task = self._task
-        return read_texts(lambda: self._scope.store.lines(HEALS.table, rows), task)
-
-    @cached_property
-    def _task(self) -> tuple[list[int], Task]:
-        """The rows of the texts, and what is to be done with them."""
-        keep_texts_before(self._scope, self._gate)
-        found = self._scope.query(NEWEST, n=TEXTS_MAX)
-        blocks: dict[str, list[str]] = {}
-        for target, text in self._scope.query("select target, text from protected where text is not null order by id"):
-            if text.strip():
-                blocks.setdefault(target, []).append(text)
-        exam = exam_ids(case for (case,) in self._scope.query("select id from holdout"))
-        return [row for row, *_ in found], Task([heal for _, *heal in found], blocks, exam)
+def reading_task(scope: Scope, gate: Gate) -> Task:
+    """The texts that are read, and what is looked for in them."""
+    keep_texts_before(scope, gate)
+    found = scope.query(NEWEST, n=TEXTS_MAX)
+    blocks: dict[str, list[str]] = {}
+    for target, text in scope.query("select target, text from protected where text is not null order by id"):
+        if text.strip():
+            blocks.setdefault(target, []).append(text)
+    exam = exam_ids(case for (case,) in scope.query("select id from holdout"))
+    return Task(array("q", [row for row, *_ in found]), [heal for _, *heal in found], blocks, exam)

@@ -8,20 +8,17 @@ line ends. Another process may do this: nothing here asks a database, or loads o
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 from typing import Any
 
-import msgspec
 from rapidfuzz import fuzz
 
 from seam_core.integrity.rule import Hit
-from seam_core.lines import BOM, LogFile
+from seam_core.texts import Edits
 from seam_core.words import cut, named
 
 TRIED_MAX, MATCHES_MIN = 300, 3  # links that may be tried, and how many must match, before a way of hashing is believed
@@ -85,13 +82,14 @@ class ExamIds:
 class Task:
     """Whose texts are read, in the order of time, and what is looked for in them."""
 
-    heals: Sequence[Sequence[Any]]  # id, target, level, and whether what it wrote is judged
+    rows: array[int]
+    heals: Sequence[Sequence[Any]]  # of each row: id, target, level, and whether what it wrote is judged
     blocks: Mapping[str, list[str]]  # target → its protected blocks, "*" those of every target
     exam: ExamIds
 
 
 @dataclass
-class Texts:
+class Wording:
     """What one pass over the texts found, rule by rule."""
 
     n_linked: int = 0
@@ -105,36 +103,17 @@ class Texts:
     exam_aware: list[Hit] = field(default_factory=list)
 
 
-class _Changed(msgspec.Struct):
-    before_hash: str | None = None
-    after_text: str | None = None
-
-
-class _Line(msgspec.Struct):
-    change: _Changed | None = None
-
-
-_decode = msgspec.json.Decoder(_Line).decode
-
-
-def read_texts(lines: Callable[[], Iterable[bytes]], task: Task) -> Texts:
-    """What the texts say; `lines` are those of the task's heals in the log, and may be asked for again."""
-    found = Texts()
-    way = _way(_written(lines(), task), found)
+def read_wording(edits: Edits, task: Task) -> Wording:
+    """What the texts of the task's heals say."""
+    found = Wording()
+    way = _way(_written(edits, task), found)
     found.is_way_known = way is not None
     known: dict[str, list[str]] = {}  # target → hashes of its texts so far: a heal may start from any of them, as after a roll-back
-    for one in _written(lines(), task):
+    for one in _written(edits, task):
         _judge_chain(found, one, way, known)
         own = task.blocks.get(one.target, ()) if one.target not in (None, "*") else ()
         _judge_text(found, one, task.exam, [*task.blocks.get("*", ()), *own])
     return found
-
-
-def read_log(descriptor: int, offsets: array[int], task: Task) -> Texts:
-    """The same for another process, which has the log open as `descriptor`; the lines start at `offsets`."""
-    with open(descriptor, "rb", buffering=0, closefd=False) as handle:
-        log = LogFile(Path(), handle, (0, 0), os.fstat(descriptor).st_size)
-        return read_texts(lambda: log.lines_at(offsets), task)
 
 
 def exam_ids(cases: Iterable[str]) -> ExamIds:
@@ -149,27 +128,23 @@ def _common_start(names: list[str]) -> str:
     return first[: next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))]
 
 
-def _written(lines: Iterable[bytes], task: Task) -> Iterator[Written]:
+def _written(edits: Edits, task: Task) -> Iterator[Written]:
     """Each text that is judged, and the text before it."""
     before: dict[str | None, tuple[str, set[str]]] = {}  # target → its text, and the same as lines
-    for (heal_id, target, level, is_judged), line in zip(task.heals, lines, strict=True):
-        try:
-            change = _decode(line.removeprefix(BOM)).change
-        except (msgspec.DecodeError, RecursionError):
-            change = None  # a line that only DuckDB reads
-        if change is None or change.after_text is None:
+    for (heal_id, target, level, is_judged), edit in zip(task.heals, edits(task.rows), strict=True):
+        if edit.after_text is None:
             before.pop(target, None)
             continue
         old, old_lines = before.get(target, (None, set()))
-        new_lines = change.after_text.splitlines()
+        new_lines = edit.after_text.splitlines()
         if is_judged:
             added = [line for line in new_lines if line not in old_lines]
-            yield Written(heal_id, target, level, change.before_hash or None, old, change.after_text, added)
+            yield Written(heal_id, target, level, edit.before_hash or None, old, edit.after_text, added)
         if target is not None:
-            before[target] = change.after_text, set(new_lines)
+            before[target] = edit.after_text, set(new_lines)
 
 
-def _way(written: Iterable[Written], found: Texts) -> Way | None:
+def _way(written: Iterable[Written], found: Wording) -> Way | None:
     """The way of hashing that the log uses; None when none of those that are known fits."""
     matches = [0] * len(WAYS)
     for one in written:
@@ -200,7 +175,7 @@ def _plain(logged: str) -> str:
     return logged.rpartition(":")[2].casefold()
 
 
-def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, list[str]]) -> None:
+def _judge_chain(found: Wording, one: Written, way: Way | None, known: dict[str, list[str]]) -> None:
     if one.text == one.before and one.level >= 2:
         found.unchanged.append(Hit(one.heal_id, {"target": one.target}))
     if way is None or one.target is None:
@@ -220,7 +195,7 @@ def _judge_chain(found: Texts, one: Written, way: Way | None, known: dict[str, l
     seen.append(_digest(way, one.text))
 
 
-def _judge_text(found: Texts, one: Written, exam: ExamIds, blocks: list[str]) -> None:
+def _judge_text(found: Wording, one: Written, exam: ExamIds, blocks: list[str]) -> None:
     new = "\n".join(one.added)
     plain = new.casefold()
     if one.level >= 2 and (said := _search(OVERRIDES, OVERRIDE_STEMS, new, plain)):  # what a task notes for itself is no rule

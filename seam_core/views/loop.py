@@ -255,7 +255,7 @@ def scope_of(audit: Audit, loop_id: str) -> Iterator[tuple[Scope, bool]]:
         Gate(scope).stop("select row from asked")
         for name in ("window_heals", "loop_heals"):
             scope.keep(name, "select h.* from heals h semi join asked using (row) anti join blocked using (row)")
-        monotonicity.score(scope, [compare(scope.texts, monotonicity.begin(scope), monotonicity.bar_of(scope))])
+        monotonicity.score(scope, [compare(scope.edits, monotonicity.begin(scope), monotonicity.bar_of(scope))])
         scope.keep("efficacy_loops", LOOP_GAPS, gap_max=audit.settings.gap_max)
         yield scope, False
     finally:

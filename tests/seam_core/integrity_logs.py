@@ -12,8 +12,9 @@ from seam_core import contamination
 from seam_core.axes import aftermath, efficacy, monotonicity
 from seam_core.gates import apply_gate
 from seam_core.integrity.checking import check
-from seam_core.integrity.reading import Reading
+from seam_core.integrity.reading import reading_task
 from seam_core.integrity.rules import RULES
+from seam_core.integrity.wording import read_wording
 from seam_core.ledger import Ledger
 from seam_core.ledger.checkpoint import digest_files
 from seam_core.ledger.kinds import Certification
@@ -21,6 +22,7 @@ from seam_core.one_pass import begin_pass
 from seam_core.report import window_of
 from seam_core.scope import open_scope
 from seam_core.settings import Settings
+from seam_core.sharing import Call, Processes, Shared
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_log
 from tests.seam_core.ledgers import ANA, Clock
@@ -53,11 +55,24 @@ def log(heals, then=lambda folder, ledger: None, **files):
 
 
 def score_axes(scope, gate):
-    """Leave the tables of the axes that rules look at."""
+    """Leave the tables of the axes that rules look at, and return what the texts say."""
     search, pairs = contamination.begin(scope, gate), monotonicity.begin(scope)
-    with begin_pass(scope, search.changes, search.exam, pairs, monotonicity.bar_of(scope)) as work:
-        efficacy.score(scope, gate, search, work)
+    bar, task = monotonicity.bar_of(scope), reading_task(scope, gate)
+    texts = begin_pass(Processes(scope), search.changes, search.cases, pairs, bar, task)
+    efficacy.score(scope, gate, search, texts.told)
     aftermath.score(scope)
+    return texts.wording
+
+
+def judged(store, *, window="all", only=None):
+    """The integrity of a window by all rules after the axes that leave tables for them, or by one rule."""
+    scope = open_scope(store, window_of(store, span=window), Settings())
+    gate = apply_gate(scope)
+    if only is None or only in AFTER_AXES:
+        wording = score_axes(scope, gate)
+    else:
+        wording = Shared(scope, Call(read_wording, (reading_task(scope, gate),)))
+    return check(scope, wording, rules=[rule for rule in RULES if only in (None, rule.id)])
 
 
 def checked(folder, heals, *, window="all", rule=None, then=None, **files):
@@ -67,15 +82,10 @@ def checked(folder, heals, *, window="all", rule=None, then=None, **files):
     ledger = Ledger(workspace.folder / "decisions.sqlite", clock=clock)
     if then:
         then(folder, ledger)
-    rules = [one for one in RULES if rule in (None, one.id)]
     store = Store(workspace, now=NOW, ledger=ledger.path)
     try:
         store.refresh()
-        scope = open_scope(store, window_of(store, span=window), Settings())
-        gate = apply_gate(scope)
-        if rule is None or rule in AFTER_AXES:
-            score_axes(scope, gate)
-        return check(scope, Reading(scope, gate), rules=rules)
+        return judged(store, window=window, only=rule)
     finally:
         store.close()
 

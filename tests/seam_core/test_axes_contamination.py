@@ -66,7 +66,7 @@ def coverage(cases, *heals):
     scanner = Scanner(build_exam(cases, n=8))
     for number, runs in enumerate(heals):
         scanner.scan(number, runs)
-    return {case: share for case, share, _, _ in scanner.findings()}
+    return {case: trace.share for case, trace in scanner.traces().items()}
 
 
 CASE = [("case", words(0, 27))]  # 20 sequences of 8 words
@@ -98,10 +98,10 @@ def test_several_heals_add_up_and_are_named():
     scanner = Scanner(build_exam(CASE, n=8))
     scanner.scan(1, [[words(0, 12)]])
     scanner.scan(2, [[words(8, 17)]])
-    ((case, share, heals, passage),) = scanner.findings()
-    assert (case, heals) == ("case", [1, 2])
-    assert share == pytest.approx(7 / 20)  # sequences 0–4 and 8–9
-    assert passage == words(0, 12)
+    (found,) = scanner.traces().values()
+    assert found.rows == [1, 2]
+    assert found.share == pytest.approx(7 / 20)  # sequences 0–4 and 8–9
+    assert found.passage == words(0, 12)
 
 
 EXAM = [("a", words(0, 12)), ("b", f"{words(6, 14)} {words(30, 38)}"), ("c", words(3, 10)), ("d", "x y z")]
@@ -185,12 +185,14 @@ def test_what_was_added_is_judged_against_the_text_before_on_the_same_target(tmp
         assert sorted(row["case_id"] for row in found.scope.rows("contamination_rows") if row["contaminated"]) == contaminated
 
 
-def test_other_processes_find_the_same_additions(tmp_path, monkeypatch):
-    """Each of two has half of the heals. Days 3 and 4 are the second half: what stood there before came in the first."""
+@pytest.mark.parametrize("split_min", [1, 100], ids=["three processes", "one process"])
+def test_other_processes_find_the_same_additions(split_min, tmp_path, monkeypatch):
+    """Of several each of two has half of the heals. Days 3 and 4 are the second half: what stood there before came in the first."""
     heals = texts(("a", leaked(0)), ("b", ""), (None, leaked(1)), ("a", f"{leaked(0)}\n{leaked(2)}"), ("b", leaked(2)), (None, leaked(1)))
     log = write(tmp_path, heal_events=heals, holdout=exam_of(30))
     monkeypatch.setattr(sharing, "APART_MIN", 1)
-    monkeypatch.setattr(Scope, "texts", None)
+    monkeypatch.setattr(sharing, "SPLIT_MIN", split_min)
+    monkeypatch.setattr(Scope, "edits", None)
     with audited(log) as found:
         assert {row["case_id"]: row["heals"] for row in found.scope.rows("contamination_rows")} == {
             "q0": ["h0"], "q1": ["h2", "h5"], "q2": ["h3", "h4"],

@@ -185,15 +185,17 @@ def test_the_costs_follow_the_settings(tmp_path):
     assert [found["M"] for found in reports_with(path, *likeness)] == [0.2, 0.2]
 
 
+@pytest.mark.parametrize("split_min", [1, 100], ids=["three processes", "one process"])
 @pytest.mark.parametrize("tail", [b"", b"\n\n"], ids=["every line a heal", "blank lines"])
-def test_other_processes_find_the_same_revisits(tail, monkeypatch, tmp_path):
-    """Long histories are compared by two processes, each with half of the pairs and the file alone."""
+def test_other_processes_find_the_same_revisits(tail, split_min, monkeypatch, tmp_path):
+    """Very long histories are compared by two processes, each with half of the pairs and the file alone."""
     log = write(tmp_path, heal_events=concat(loop(f"L{n}", UP[:5], text=[SAME, f"{n}", NEAR, SAME, SAME]) for n in range(9)))
     log.write_bytes(log.read_bytes().replace(b"\n", b"\n" + tail))
     with audited(log) as found:
         here = found.scope.rows("revisit_rows"), report(found)
     monkeypatch.setattr(sharing, "APART_MIN", 1)
-    monkeypatch.setattr(Scope, "texts", None)
+    monkeypatch.setattr(sharing, "SPLIT_MIN", split_min)
+    monkeypatch.setattr(Scope, "edits", None)
     with audited(log) as found:
         assert (found.scope.rows("revisit_rows"), report(found)) == here
     assert len(here[0]) > 9

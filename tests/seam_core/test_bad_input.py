@@ -40,6 +40,7 @@ from tests.seam_core.workspaces import (
     rejected,
     report_on,
     run,
+    texts_of,
     write,
 )
 
@@ -431,8 +432,8 @@ def test_nothing_else_is_listed_and_every_good_line_is_kept(messy):
 def test_texts_of_odd_lines_come_back_as_written(messy):
     store = messy["store"]
     rows = dict(store.cursor().execute("select heal_id, row from heals").fetchall())
-    texts = store.texts([rows[name] for name in ("hodd5", "hodd9", "hodd15", "hodd19", "hodd1")])
-    assert list(texts) == ["[1, ]", "a\0b", None, "a\u2028b\x85c\x0bd", None]
+    texts = texts_of(store, [rows[name] for name in ("hodd5", "hodd9", "hodd15", "hodd19", "hodd1")])
+    assert texts == ["[1, ]", "a\0b", None, "a\u2028b\x85c\x0bd", None]
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -526,7 +527,7 @@ def test_lines_that_the_standard_does_not_allow_are_no_fault_of_the_program_when
         assert store.counts()["repeated"] == (3 if either_path == "by DuckDB" else 2)
         assert [row[0] for row in rejected(store)] == ([] if either_path == "by DuckDB" else [71, 72])
         rows = [row for (row,) in store.cursor().execute("select row from heals order by row").fetchall()]
-        assert list(store.texts(rows))[70:] == (["x", None] if either_path == "by DuckDB" else [None])
+        assert texts_of(store, rows)[70:] == (["x", None] if either_path == "by DuckDB" else [None])
 
 
 @pytest.mark.parametrize("at_the_start", [True, False], ids=["from the start", "later on"])
@@ -606,7 +607,7 @@ def test_a_line_of_25_megabytes_is_read_and_one_over_the_limit_is_listed(tmp_pat
     with opened(write(tmp_path, heal_events=lines)) as store:
         assert kept(store) == [(1, "h1"), (2, "h2"), (5, "h3")]
         assert rejected(store) == [(4, "", "longer than 64 MB (67 MB)")]
-        assert next(store.texts([1])) == text
+        assert texts_of(store, [1]) == [text]
 
 
 def test_a_line_of_25_megabytes_is_read_by_duckdb_too(tmp_path, monkeypatch):
@@ -896,7 +897,7 @@ def test_two_processes_append_while_a_store_refreshes_and_nothing_is_lost(tmp_pa
         assert [line for line, _ in kept(store)] == list(range(1, 602))
         assert store.counts() == {"rejected": 0, "rewritten": 0, "repeated": 0, "pending": 0, "assumed_utc": 0}
         rows = store.cursor().execute("select row, heal_id from heals where heal_id like 'a%' order by row").fetchall()
-        texts = list(store.texts(row for row, _ in rows))
+        texts = texts_of(store, [row for row, _ in rows])
         assert texts == ["x" * (int(name[1:]) % 50) for _, name in rows]
     assert seen == sorted(seen)
     assert all(writer.returncode == 0 for writer in writers)

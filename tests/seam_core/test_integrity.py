@@ -5,12 +5,13 @@ from math import comb
 
 import pytest
 
-from seam_core.integrity import reading
+from seam_core import sharing
 from seam_core.integrity.chance import at_least, fisher_more
 from seam_core.integrity.checking import LISTED_MAX, SEVERITIES
 from seam_core.integrity.rules import RULES
 from seam_core.markdown import to_markdown
 from seam_core.report import report
+from seam_core.scope import Scope
 from tests.seam_core.integrity_logs import (
     LINES,
     NOTED,
@@ -419,15 +420,18 @@ def test_another_process_reads_the_texts_of_a_long_window_and_this_one_does_wher
     with audited(log, window="all") as found:
         here = report(found)
     assert {"I06", "I41", "I42", "I43", "I44"} <= set(here["integrity"]["found"])
-    monkeypatch.setattr(reading, "APART_MIN", 1)
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with audited(log, window="all") as found:
-        assert report(found) == here
-    monkeypatch.undo()
-    monkeypatch.setattr(reading, "APART_MIN", 1)
-    monkeypatch.setattr(reading, "read_texts", None)
-    with audited(log, window="all") as found:
-        assert report(found) == here
+    executable, edits = sys.executable, Scope.edits
+    monkeypatch.setattr(sharing, "APART_MIN", 1)
+    for split_min in (1, 100):
+        monkeypatch.setattr(sharing, "SPLIT_MIN", split_min)
+        monkeypatch.setattr(sys, "executable", "/bin/false")
+        with audited(log, window="all") as found:
+            assert report(found) == here
+        monkeypatch.setattr(sys, "executable", executable)
+        monkeypatch.setattr(Scope, "edits", None)
+        with audited(log, window="all") as found:
+            assert report(found) == here
+        monkeypatch.setattr(Scope, "edits", edits)
 
 
 def test_what_a_task_notes_for_itself_overrides_no_rule(tmp_path):

@@ -14,8 +14,8 @@ from seam_core import texts as texts_module
 from seam_core.files import open_log
 from seam_core.lines import LogFile
 from seam_core.offsets import LazyOffsets
-from seam_core.texts import Remembered, read_texts
-from tests.seam_core.workspaces import DIRECT_MIN, as_line, cases, failure, heal, json_lines, kept, opened, rejected, run, write
+from seam_core.texts import Edit, Remembered
+from tests.seam_core.workspaces import DIRECT_MIN, as_line, cases, failure, heal, json_lines, kept, opened, rejected, run, texts_of, write
 
 
 def append(path, *rows, end=b"\n"):
@@ -161,7 +161,7 @@ def test_texts_and_lines_follow_the_rows_asked_for_in_any_order(either_path, tmp
         written = [record["change"]["after_text"] for record in heals + later]
         rows = [row for (row,) in store.cursor().execute("select row from heals order by row").fetchall()]
         for asked in (rows[::-1], rows[-3:], [*rows[:2], rows[-1], rows[1000], rows[1000]], rng.sample(rows, 500)):
-            assert list(store.texts(asked)) == [written[row] for row in asked]
+            assert texts_of(store, asked) == [written[row] for row in asked]
             assert [json.loads(line)["change"]["after_text"] for line in store.lines("heals", asked)] == [written[row] for row in asked]
         assert store.line_number("heals", rows[1234]) == 1235
         assert store.line_number("heals", rows[2009]) == 2010
@@ -225,12 +225,12 @@ def test_every_row_stands_on_the_line_it_was_written_on(tmp_path_factory, writte
             store.refresh()
             rows = store.cursor().execute("select row, heal_id from heals order by row desc").fetchall()
             assert {name: store.line_number("heals", row) for row, name in rows} == at_line
-            assert [text.rstrip("x") for text in store.texts(row for row, _ in rows)] == [name for _, name in rows]
+            assert [text.rstrip("x") for text in texts_of(store, [row for row, _ in rows])] == [name for _, name in rows]
             assert [
                 json.loads(line.removeprefix(b"\xef\xbb\xbf"))["heal_id"] for line in store.lines("heals", [row for row, _ in rows])
             ] == [name for _, name in rows]
             in_order = rows[::-1]
-            texts = read_texts(store.states["heals"], [row for row, _ in in_order])  # neighbours in one go
+            texts = texts_of(store, [row for row, _ in in_order])  # neighbours in one go
             assert [text.rstrip("x") for text in texts] == [name for _, name in in_order]
 
 
@@ -259,7 +259,8 @@ def test_lazy_offsets_find_the_line_of_any_row_in_any_order(tmp_path_factory, si
             if row < len(rows):
                 assert file.line_at(offsets[row]).removeprefix(b"\xef\xbb\xbf") == rows[row]
                 assert file.line_number(offsets[row]) == expected[row]
-        assert list(offsets.all()) == [offsets[row] for row in range(len(rows))]
+        for first in (asked[0], 0):
+            assert list(offsets.since(first)) == [offsets[row] for row in range(first, len(rows))]
         file.close()
 
 
@@ -270,7 +271,7 @@ def test_refused_lines_that_make_a_heal_of_another_one_do_not_lend_it_their_name
     around = b'{"heal_id": "h9", "change": {"after_text": "theirs"}, "inner":'
     path.write_bytes(b"\n".join([first, around, second, b"}", third, b""]))
     with opened(path) as store:
-        assert list(read_texts(store.states["heals"], range(3))) == ["text 0", "text 1", "text 2"]
+        assert texts_of(store, range(3)) == ["text 0", "text 1", "text 2"]
 
 
 def test_remembered_texts_are_read_once_while_there_is_room(monkeypatch):
@@ -278,14 +279,14 @@ def test_remembered_texts_are_read_once_while_there_is_room(monkeypatch):
     monkeypatch.setattr(texts_module, "TEXTS_AT_ONCE", 2)
     read = []
 
-    def texts_of(rows):
+    def edits_of(rows):
         for row in rows:
             read.append(row)
-            yield None if row == 1 else f"{row:010}"
+            yield Edit(after_text=None if row == 1 else f"{row:010}")
 
-    texts = Remembered(texts_of)
+    edits = Remembered(edits_of)
     for rows in ([0, 1, 2], [2, 0, 1, 2], [3, 4, 5, 6, 7, 8], [0, 8, 7]):
-        assert list(texts(rows)) == [None if row == 1 else f"{row:010}" for row in rows]
+        assert [edit.after_text for edit in edits(rows)] == [None if row == 1 else f"{row:010}" for row in rows]
     assert read == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]  # six of ten characters have room
 
 
@@ -294,7 +295,7 @@ def test_a_text_whose_file_was_written_over_meanwhile_is_an_error_and_not_anothe
     with opened(path) as store:
         path.write_bytes(b"x" * path.stat().st_size)
         with pytest.raises(Exception, match="was changed while it was being read"):
-            list(store.texts([0]))
+            texts_of(store, [0])
 
 
 # ---- digest, logs, notes

@@ -138,6 +138,11 @@ def reports_with(heals, *thresholds):
         return [report(audit(store, window_of(store, span="all"), resolve(None, flags=flags))) for flags in thresholds]
 
 
+def texts_of(store, rows):
+    """The text of each row."""
+    return [edit.after_text for edit in store.edits(rows)]
+
+
 def kept(store, table="heals"):
     """(physical line, identity) of every row that was kept, in the order of the file."""
     key = {"heals": "heal_id", "runs": "run_id", "failures": "failure_signature"}.get(table, "id")
