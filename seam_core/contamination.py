@@ -10,24 +10,24 @@ from seam_core.additions import Added, Changes, linked
 from seam_core.exam import Cases, all_traces
 from seam_core.gates import Gate
 from seam_core.paraphrases import PARAPHRASE_ROWS, find_paraphrases
-from seam_core.scope import Scope, insert_rows
+from seam_core.scope import BEGINNING, Scope, insert_rows
 
 TOLERANCE = 1e-9
 NOT_TESTABLE = "no held-out case has a text long enough to test"
 
-# The newest text before the window of each target that changes in it.
+TARGETS = "select distinct target from window_heals where has_after_text and target is not null"
+
+# The newest text of each of these targets before the window and after a moment.
 TEXTS_BEFORE = """
-with targets as (select target, min(ts) as first_ts from window_heals where has_after_text and target is not null group by target),
-newest as (
-    select h.target, max(h.ts) as ts
-    from heals h join targets t using (target) anti join blocked using (row)
-    where h.has_after_text and h.ts < t.first_ts
-    group by h.target
-)
-select arg_max(h.row, h.heal_id) as row, max(h.heal_id) as heal_id, h.target, h.ts
-from heals h join newest n on n.target = h.target and n.ts = h.ts anti join blocked using (row)
-where h.has_after_text
-group by h.target, h.ts
+with earlier as (
+    select h.row, h.heal_id, h.target, h.ts
+    from heals h semi join changed_targets using (target) anti join blocked using (row)
+    where h.has_after_text and h.ts <= (select start from span) and h.ts > $since
+),
+newest as (select target, max(ts) as ts from earlier group by target)
+select arg_max(row, heal_id) as row, max(heal_id) as heal_id, target, ts
+from earlier join newest using (target, ts)
+group by target, ts
 """
 
 # Every heal of the window that carries a text, in time order, and the texts before them, with a number for the target of each; a heal
@@ -108,9 +108,15 @@ def keep_texts_before(scope: Scope, gate: Gate) -> None:
     """Keep ``texts_before``, once: of each target that changes in the window, the newest text before it that the gate did not stop."""
     if "texts_before" in scope.kept:
         return
-    scope.keep("texts_before", TEXTS_BEFORE)
-    while gate.stop("select row from texts_before"):
-        scope.keep("texts_before", TEXTS_BEFORE)
+    scope.keep("changed_targets", TARGETS)
+    n_targets = scope.one("select count(*) from changed_targets")[0]
+    nearer = scope.window.previous
+    for since in [*([nearer.start] if nearer else []), BEGINNING]:  # most of them were changed not long before
+        scope.keep("texts_before", TEXTS_BEFORE, since=since)
+        while gate.stop("select row from texts_before"):
+            scope.keep("texts_before", TEXTS_BEFORE, since=since)
+        if scope.one("select count(*) from texts_before")[0] == n_targets:
+            return
 
 
 def _find_changes(scope: Scope, gate: Gate) -> Changes:

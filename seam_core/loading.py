@@ -39,16 +39,16 @@ with rows as (
 select {selection} from rows
 """
 
-RUNS_AT_ONCE = 4096
 BAD_LINES = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException)  # a bug in our SQL is none of these
 
 # Runs in which a case stands twice. Many runs hold the same cases, so one run of each kind is taken apart.
 CASES_TWICE = """
-with span as (select rowid as place, results, results_keys from {stage} where kept and rowid >= $start and rowid < $stop),
-kinds as (select min(place) as place from span group by results_keys),
-pairs as (select results_keys, unnest(json_keys(results)) as case_id from span semi join kinds using (place)),
-twice as (select results_keys from pairs group by results_keys, case_id having count(*) > 1)
-select place from span where results_keys in (select results_keys from twice)
+with kinds as (select min(rowid) as place from {stage} where kept group by results_keys),
+twice as (
+    select results_keys from {stage} run join kinds on run.rowid = kinds.place
+    where run.n_results > list_unique(json_keys(run.results))
+)
+select rowid from {stage} where kept and results_keys in (select results_keys from twice)
 """
 NEEDED_ONCE = {"runs": ("results", "results_keys")}  # columns that are only checked
 
@@ -226,8 +226,7 @@ class Loader:
         refused = self._refused(state.log)
         doubtful = self._doubtful(state.log, exact=exact) - refused
         if state.log.table == "runs":
-            for start in range(0, len(part.offsets), RUNS_AT_ONCE):
-                refused |= self._places(CASES_TWICE.format(stage=self.stage), start=start, stop=start + RUNS_AT_ONCE)
+            refused |= self._places(CASES_TWICE.format(stage=self.stage))
         bad = [place for place in sorted(refused | doubtful) if self._is_bad(state, part, place, refused=place in refused)]
         if bad:
             self.con.execute(f"update {self.stage} set kept = false where rowid in (select unnest($bad))", {"bad": bad})

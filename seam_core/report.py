@@ -299,13 +299,3 @@ def _plain(value: Any) -> Any:
 def clock() -> datetime:
     """Now, in UTC."""
     return datetime.now(UTC)
-
-
-def previous(window: Window) -> Window | None:
-    """The window of the same length just before; None for all of history, or when the calendar does not go back so far."""
-    if window.start is None:
-        return None
-    try:
-        return window.shifted(window.start - window.end)
-    except OverflowError:
-        return None

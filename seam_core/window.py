@@ -35,6 +35,16 @@ class Window:
         """The same length of time, moved."""
         return Window(self.start + by if self.start else None, self.end + by, self.first)
 
+    @property
+    def previous(self) -> Window | None:
+        """The window of the same length just before; None for all of history, or when the calendar does not go back so far."""
+        if self.start is None:
+            return None
+        try:
+            return self.shifted(self.start - self.end)
+        except OverflowError:
+            return None
+
 
 def parse_span(text: str) -> timedelta | None:
     """Length of ``7d``, ``24h`` or ``4w``; None for ``all``.  Raises WindowError."""

@@ -137,14 +137,14 @@ def history(opened: Opened, audit: Audit) -> list[Past]:
     window = audit.window
     newest = window if window.start else Window(window.end - WEEK, window.end, window.first)
     windows = [newest]
-    while len(windows) < N_PAST and (before := report.previous(windows[0])):
+    while len(windows) < N_PAST and (before := windows[0].previous):
         windows.insert(0, before)
     return [_past_of(opened, audit, one) for one in windows if _has_heals(one)]
 
 
 def previous(opened: Opened, audit: Audit) -> Past | None:
     """The window of the same length just before; None for all of history and before the first heal."""
-    window = report.previous(audit.window)
+    window = audit.window.previous
     return _past_of(opened, audit, window) if window and _has_heals(window) else None
 
 
