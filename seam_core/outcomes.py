@@ -15,9 +15,15 @@ BATCH_BYTES = 32 * 2**20
 
 UNFOLD = """
 insert into outcomes
-select run, unnest(json_keys(line.results)), unnest(json_extract(line.results, '$.*'))::varchar = '"pass"'
-from read_ndjson($path, columns = {'run': 'INTEGER', 'line': 'STRUCT(results JSON)'}, maximum_object_size = $object_max)
+select run, unnest(json_keys(results)), unnest(json_extract(results, '$.*'))::varchar = '"pass"' from {results}
 """
+AT_HAND = UNFOLD.format(results="fullest_runs join unfold_queue using (run)")
+FROM_FILE = UNFOLD.format(
+    results="""(
+    select run, line.results as results
+    from read_ndjson($path, columns = {'run': 'INTEGER', 'line': 'STRUCT(results JSON)'}, maximum_object_size = $object_max)
+)"""
+)
 
 
 def prepare_outcomes(scope: Scope) -> None:
@@ -29,13 +35,14 @@ def prepare_outcomes(scope: Scope) -> None:
 def unfold(scope: Scope, runs: str) -> None:
     """Bring the outcomes of the runs that a query of ``run`` names into ``outcomes``, those not yet there."""
     scope.keep("unfold_queue", f"select distinct run from ({runs}) anti join unfolded using (run) order by run")
-    rows = [run for (run,) in scope.query("from unfold_queue order by run")]
+    scope.query(AT_HAND)
+    rows = [run for (run,) in scope.query("from unfold_queue anti join fullest_runs using (run) order by run")]
     for batch, longest in _batches(rows, scope.store.lines("runs", rows) if rows else iter(())):
         with tempfile.NamedTemporaryFile(prefix="seam-", suffix=".jsonl") as file:
             file.write(batch)
             file.flush()
             try:
-                scope.query(UNFOLD, path=file.name, object_max=max(longest, 2**20))
+                scope.query(FROM_FILE, path=file.name, object_max=max(longest, 2**20))
             except duckdb.InvalidInputException:
                 log = scope.store.states["runs"].file
                 raise UnreadableLogError(f"{log and log.path}: was changed while it was being read; read it again") from None

@@ -2,8 +2,11 @@
 
 import pytest
 
+from seam_core import loading
+from seam_core import report as reports
 from seam_core.report import report
-from tests.seam_core.workspaces import audited, cases, concat, heal, report_on, reports_with, rows_of, run, write
+from seam_core.settings import resolve
+from tests.seam_core.workspaces import audited, cases, concat, heal, json_lines, opened, report_on, reports_with, rows_of, run, write
 
 SAFETY = "safety:"  # cases whose name starts so are safety cases; those that start with "unknown" are not in surface.jsonl
 
@@ -277,3 +280,37 @@ def test_without_a_baseline_or_a_full_run_drift_is_null_and_says_why(tmp_path):
     assert "drift is unknown: no certified.json" in found["flags"]
     found = report_on(write(tmp_path / "b", heal_events=[heal(1)], suite_runs=runs[:0], surface=cases(10), certified={"c0": "pass"}))
     assert "drift is unknown: no full run of the surface" in found["flags"]
+
+
+@pytest.mark.parametrize("room", [0, 260, 10**6], ids=["none at hand", "the newest at hand", "all at hand"])
+def test_runs_that_are_at_hand_drift_as_those_that_are_read(room, monkeypatch, tmp_path):
+    """Three nights with 1, 2 and 3 cases of ten broken, a sample, a repeat and a rewritten night; two nights more come while it is open.
+
+    A night is about 130 bytes long. Of one that was rewritten the earlier line counts.
+    """
+    monkeypatch.setattr(loading, "FULLEST_BYTES", room)
+    nights = [run(f"n{n}", "nightly", n, passing(10, but=range(n))) for n in (1, 2, 3)]
+    sample = run("sample", "nightly", 2.5, passing(5))
+    again = run("n3", "nightly", 3, passing(10, but=range(9)))
+    log = write(
+        tmp_path,
+        heal_events=[heal(1)],
+        suite_runs=[*nights, sample, nights[0], again],
+        surface=cases(10),
+        certified=dict.fromkeys(passing(10), "pass"),
+    )
+    with opened(log) as store:
+        assert drifts(store) == [("n1", 0.1), ("n2", 0.2), ("n3", 0.3)]
+        with log.with_name("suite_runs.jsonl").open("ab") as runs:
+            runs.write(json_lines(run(f"n{n}", "nightly", n, passing(10, but=range(n))) for n in (4, 5)))
+        store.refresh()
+        assert drifts(store) == [(f"n{n}", n / 10) for n in (1, 2, 3, 4, 5)]
+        log.with_name("suite_runs.jsonl").write_bytes(json_lines([run("m1", "nightly", 1, passing(10, but=range(7)))]))
+        store.refresh()
+        assert drifts(store) == [("m1", 0.7)]
+
+
+def drifts(store):
+    """(run, drift) of each full run."""
+    found = reports.audit(store, reports.window_of(store, span="all"), resolve(None))
+    return found.scope.query("select run_id, drift from drift_rows order by ts")
