@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import chain
@@ -13,6 +14,7 @@ from typing import Any
 from seam_core import contamination
 from seam_core.axes import aftermath, efficacy, monotonicity, signal
 from seam_core.axes.aftermath import Aftermath
+from seam_core.axes.drift import read_surface
 from seam_core.axes.efficacy import Efficacy
 from seam_core.axes.monotonicity import Monotonicity
 from seam_core.axes.signal import Signal
@@ -112,13 +114,16 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
     """Score one window: gates first, then the four axes, then alerts and flags."""
     with store.lock:
         scope = open_scope(store, window, resolved.settings)
-        with Processes(scope) as processes:
+        with Processes(scope) as processes, ThreadPoolExecutor(max_workers=1) as beside:
+            surface = beside.submit(read_surface, store)
             gate = apply_gate(scope)
             budget = govern_budget(scope)
             search, pairs = contamination.begin(scope, gate), monotonicity.begin(scope)
             # the texts of a long window are read beside everything else
             texts = begin_pass(processes, search.changes, search.cases, pairs, monotonicity.bar_of(scope), reading_task(scope, gate))
-            s, a = signal.score(scope, gate), aftermath.score(scope)
+            s = signal.score(scope, gate)
+            surface.result()
+            a = aftermath.score(scope)
             e = efficacy.score(scope, gate, search, texts.told)
             parts = (s, e, a, monotonicity.score(scope, [part.result.revisits for part in texts.told]))
             integrity = check(scope, texts.wording)

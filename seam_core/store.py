@@ -65,6 +65,7 @@ class Store:
         self.lock = threading.RLock()
         self.states = {log.table: LogState(log) for log in LOGS}
         self.certified = Certified()
+        self.drift_of: tuple[int, LogFile | None] = 0, None  # which version's drift stands in the schema of that name, and of which file
         self._shape: list[tuple[Any, ...]] = []
         self._now = now
         self._tell = tell or (lambda sentence: None)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from seam_core.outcomes import prepare_outcomes, unfold
+from seam_core.outcomes import COLUMNS, prepare_outcomes, unfold_into
 from seam_core.scope import Scope
+from seam_core.store import Store
 from seam_core.words import count
 
 TOLERANCE = 1e-9
@@ -15,6 +16,11 @@ SURFACE_RUNS = """
 select row as run, run_id, ts, phase, heal_id, n_results, row_number() over (order by ts, run_id) as position
 from runs
 where suite = 'surface'
+"""
+
+MAY_BE_FULL = """
+from surface_runs anti join unfolded using (run)
+where n_results >= (select count(*) from surface) and (select count(*) from surface) > 0
 """
 
 # Surface runs that hold every case of the surface.
@@ -70,22 +76,46 @@ class Drift:
 NO_DRIFT = Drift()
 
 
+def read_surface(store: Store) -> None:
+    """Make the tables of the schema ``drift``, once for each state of the logs: they are the same for every window. ``outcomes``, of the
+    runs that may be full ones, grows with the log. Needs nothing of a scope, so it may run beside the making of one.
+    """
+    version, known_file = store.drift_of
+    if version == store.version:
+        return
+    store.drift_of = 0, None  # half of it is none
+    file = store.states["runs"].file
+    with store.cursor() as con:
+        if not version or known_file is not file:
+            con.execute("create schema if not exists drift")
+            con.execute(f"create or replace table drift.outcomes {COLUMNS}")
+            con.execute("create or replace table drift.unfolded (run integer)")
+        con.execute("set schema = 'drift'")
+        con.execute(f"create or replace table surface_runs as {SURFACE_RUNS}")
+        unfold_into(con, store, "outcomes", MAY_BE_FULL)
+        con.execute("insert into unfolded from unfold_queue")
+        for name, sql in (("full_runs", FULL_RUNS), ("run_versions", RUN_VERSIONS), ("drift_rows", DRIFT_ROWS)):
+            con.execute(f"create or replace table {name} as {sql}")
+    store.drift_of = store.version, file
+
+
 def prepare_surface(scope: Scope) -> None:
-    """Keep ``surface_runs``, ``full_runs`` with their outcomes unfolded, and ``run_versions``, the baseline in force at each full run."""
-    scope.keep("surface_runs", SURFACE_RUNS)
-    prepare_outcomes(scope)
-    unfold(scope, "select run from surface_runs where n_results >= (select count(*) from surface) and (select count(*) from surface) > 0")
-    scope.keep("full_runs", FULL_RUNS)
-    scope.keep("run_versions", RUN_VERSIONS)
+    """Keep ``surface_runs``, ``full_runs`` with their outcomes unfolded, ``run_versions``, the baseline in force at each full run, and
+    ``drift_rows`` (full runs).
+    """
+    with scope.store.lock:
+        read_surface(scope.store)
+        for name in ("surface_runs", "full_runs", "run_versions", "drift_rows"):
+            scope.keep(name, f"from drift.{name}")
+        prepare_outcomes(scope)
 
 
 def measure_drift(scope: Scope) -> Drift:
-    """Drift of the newest full run, and whether RECERTIFY is due. Keeps ``drift_rows`` (full runs).
+    """Drift of the newest full run, and whether RECERTIFY is due, once the surface is prepared.
 
     Source: docs/method.md, Drift and RECERTIFY: all full runs count, not the window's; a person's decision ends what was due at the run
     that they reviewed, not at the time when they did.
     """
-    scope.keep("drift_rows", DRIFT_ROWS)
     _flag_baseline(scope)
     store = scope.store
     if store.versions.fault and not store.baselines:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from seam_core.errors import WindowError
-from seam_core.report import previous, report, window_of
+from seam_core.report import report, window_of
 from seam_core.window import Window, make_window, parse_end, parse_span
 from tests.seam_core.workspaces import at, audited, cases, gap, heal, opened, report_on, run, write
 
@@ -65,15 +65,15 @@ def test_anything_else_is_no_end(text):
 def test_a_window_says_its_dates_and_moves_as_one():
     window = make_window("7d", end=END)
     assert (window.start, window.label) == (datetime(2026, 6, 2, 12, tzinfo=UTC), "2026-06-02 .. 2026-06-09")
-    assert previous(window) == Window(datetime(2026, 5, 26, 12, tzinfo=UTC), datetime(2026, 6, 2, 12, tzinfo=UTC))
+    assert window.previous == Window(datetime(2026, 5, 26, 12, tzinfo=UTC), datetime(2026, 6, 2, 12, tzinfo=UTC))
     assert make_window("all", end=END, first=datetime(2026, 1, 5, tzinfo=UTC)).label == "2026-01-05 .. 2026-06-09"
-    assert previous(make_window("all", end=END)) is None
+    assert make_window("all", end=END).previous is None
 
 
 def test_no_window_leaves_the_calendar():
     """99,999 weeks are 1,916 years: they fit before 2026, twice over they do not."""
     assert make_window("99999w", end=END).start.year == 109
-    assert previous(make_window("99999w", end=END)) is None
+    assert make_window("99999w", end=END).previous is None
     with pytest.raises(WindowError, match="before the year 2000"):
         make_window("7d", end=datetime(1999, 12, 31, tzinfo=UTC))
 
