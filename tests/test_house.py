@@ -30,6 +30,8 @@ HEAVY = (
     "safetensors",
     "huggingface_hub",
     "inspect_ai",
+    "pydantic",
+    "typer",
 )
 
 

@@ -160,11 +160,21 @@ def test_exit_code_4_for_a_fault_of_the_program_with_its_traceback(cli, quiet, m
     assert ran.err.endswith("ZeroDivisionError: a real bug\n")
 
 
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (EOFError("half a file"), 4)])
+def test_ctrl_c_is_exit_code_130_and_no_early_end_of_a_file_is_taken_for_it(cli, quiet, monkeypatch, error, code):
+    def broken(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(cli_module, "audit", broken)
+    ran = cli("--heals", quiet, *NOW)
+    assert (ran.code, ran.out, "half a file" in ran.err) == (code, "", code == 4)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--windw", "7d"], "No such option: --windw"),
-        (["-x"], "No such option: -x"),
+        (["--windw", "7d"], "No such option '--windw'"),
+        (["-x"], "No such option '-x'"),
         (["extra"], "unexpected extra argument"),
         (["--window"], "Option '--window' requires an argument"),
         (["--window", "7"], "--window 7: write it as 7d, 24h, 4w or all"),
