@@ -5,17 +5,19 @@ from __future__ import annotations
 import errno
 import json
 import os
+import select
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TextIO
 
 import click
 from click.exceptions import Exit
 
 from seam_core.errors import SeamError
 from seam_core.escape import visible
-from seam_core.report import FAULT, UNUSABLE
+from seam_core.report import FAULT, OK, UNUSABLE
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NO_PLACE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS)
@@ -34,8 +36,9 @@ class Group(click.Group):
 
 def run(command: click.Command, arguments: Sequence[str], *, program: str) -> int:
     """The exit code of one call: the command's own; 3 with a sentence on stderr for what cannot be used; 4 for a fault of the program."""
+    _replace_closed_streams()
     try:
-        # Its `main` would take an early end of a file for Ctrl+C.
+        # Its `main` would end with 1 when nobody reads the answer, and take an early end of a file for Ctrl+C.
         with command.make_context(program, list(arguments), show_default=True, color=False) as context:
             return int(command.invoke(context))
     except Exit as shown:  # a help
@@ -47,6 +50,8 @@ def run(command: click.Command, arguments: Sequence[str], *, program: str) -> in
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and _is_unread(sys.stdout):  # of a help; an answer is printed by `say`
+            return OK
         if error.errno in NO_PLACE and error.filename is not None:
             return refuse(f"{error.filename}: cannot be used ({error.strerror})", program=program)
         if error.errno in FULL:
@@ -54,6 +59,8 @@ def run(command: click.Command, arguments: Sequence[str], *, program: str) -> in
         return _fault()
     except Exception:  # the one place where a fault of the program must become exit code 4 instead of Python's 1
         return _fault()
+    finally:
+        _empty(sys.stdout)
 
 
 def refuse(sentence: str, *, program: str) -> int:
@@ -77,7 +84,7 @@ def say(text: str) -> None:
         sys.stdout.write(_fitting(text, sys.stdout.encoding or "utf-8"))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has gone; the exit code still tells
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _empty(sys.stdout)
 
 
 def _fault() -> int:
@@ -86,7 +93,35 @@ def _fault() -> int:
 
 
 def _tell(text: str) -> None:
-    print(text, end="", file=sys.stderr, flush=True)  # noqa: T201
+    """Write to stderr. When that cannot be written, the exit code still tells."""
+    try:
+        print(text, end="", file=sys.stderr, flush=True)  # noqa: T201
+    except OSError:
+        _empty(sys.stderr)
+
+
+def _empty(stream: TextIO) -> None:
+    """Flush a stream; what it cannot write goes nowhere, since Python would end the process with a code of its own over it."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _is_unread(stream: TextIO) -> bool:
+    """Whether the reader of a pipe has gone."""
+    poll = select.poll()
+    poll.register(stream, select.POLLOUT)
+    return any(events & select.POLLERR for _, events in poll.poll(0))
+
+
+def _replace_closed_streams() -> None:
+    """Lead streams that the caller closed (``2>&-``) nowhere: Python has None for them, and the next file opened would take their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115  as long as the process
+            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003  a positional argument by its making
+            setattr(sys, name, stream)
 
 
 def _fitting(text: str, encoding: str) -> str:
