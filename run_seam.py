@@ -5,6 +5,7 @@ import os
 import sys
 
 gc.disable()  # a process of a second or two: looking for cycles would be a fifth of it
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts a thread per core for linear algebra, of which a report does none
 
 try:
     from seam_core.cli import main

@@ -15,7 +15,6 @@ import click
 from seam_core.commandline import PATH, progress, run, say
 from seam_core.errors import SettingsError
 from seam_core.ledger import ledger_file, noted
-from seam_core.markdown import to_markdown
 from seam_core.merges import merged_for_report
 from seam_core.records import CERTIFIED_FILE
 from seam_core.report import AXES, Audit, audit, clock, to_json, window_of
@@ -93,6 +92,8 @@ def command(
     if output == "json":
         say(to_json(found, ledger=noted(ledger), merged=merged_for_report(found.scope, ledger)))
     else:
+        from seam_core.markdown import to_markdown
+
         say(to_markdown(found))
     return found.exit_code
 
