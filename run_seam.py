@@ -5,6 +5,7 @@ import os
 import sys
 
 gc.disable()  # a process of a second or two: looking for cycles would be a fifth of it
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts a thread per core for linear algebra, of which a report does none
 
 try:
     from seam_core.cli import main
@@ -13,7 +14,4 @@ except ImportError as error:  # Python's own exit code 1 would say that an alert
     sys.exit(4)
 
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)  # nothing is left to save, and taking a large in-memory database apart takes a third of a second
+    os._exit(main(sys.argv[1:]))  # nothing is left to write, and taking a large in-memory database apart takes a third of a second

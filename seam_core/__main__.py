@@ -1,7 +1,6 @@
 """``python -m seam_core COMMAND …``: every command of the product. `run_seam.py` is `report` alone.
 
-A command is a Typer app named ``app`` in a module of its own, or a function ``command`` with its ``HELP``, and one line here. Only the one
-that is called is loaded.
+A command is a click command or group named ``command`` in a module of its own, and one line here. Only the one that is called is loaded.
 """
 
 from __future__ import annotations
@@ -13,7 +12,9 @@ from importlib import import_module
 PROGRAM = "python -m seam_core"
 
 try:
-    from seam_core.commandline import new_app, run
+    import click
+
+    from seam_core.commandline import run
 except ImportError as error:  # Python's own exit code 1 would say that something was found
     print(f"{PROGRAM}: {error}; run it with the project's own Python, .venv/bin/python", file=sys.stderr)
     sys.exit(4)
@@ -32,22 +33,26 @@ COMMANDS = {
 }
 
 
+class _Commands(click.Group):
+    """The commands, each loaded when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name."""
+        return import_module(COMMANDS[cmd_name]).command if cmd_name in COMMANDS else None
+
+
+@click.group(cls=_Commands)
+def seam() -> None:
+    """Was the repair real? Every command of SEAM."""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run one command; returns its exit code."""
-    app = new_app()
-    app.callback(help="Was the repair real? Every command of SEAM.", no_args_is_help=True)(_nothing)
-    called = [name for name in COMMANDS if arguments and arguments[0] == name]
-    for name in called or COMMANDS:
-        module = import_module(COMMANDS[name])
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name, help=module.HELP)(module.command)
-    return run(app, arguments, program=PROGRAM)
-
-
-def _nothing() -> None:
-    """There is nothing to do without a command."""
+    return run(seam, arguments, program=PROGRAM)
 
 
 if __name__ == "__main__":

@@ -6,17 +6,15 @@ heal (one sentence on stderr, nothing on stdout) · 4 a fault of the program (wi
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from seam_core.commandline import new_app, progress, run, say
+from seam_core.commandline import PATH, progress, run, say
 from seam_core.errors import SettingsError
 from seam_core.ledger import ledger_file, noted
-from seam_core.markdown import to_markdown
 from seam_core.merges import merged_for_report
 from seam_core.records import CERTIFIED_FILE
 from seam_core.report import AXES, Audit, audit, clock, to_json, window_of
@@ -26,31 +24,52 @@ from seam_core.window import parse_end, parse_span
 from seam_core.words import cut
 from seam_core.workspace import workspace_of_log
 
-HELP = "Score a window of heals: was the repair real?"
 FORMATS = ("json", "md")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit code. Prints the report to stdout, everything else to stderr."""
-    alone = new_app()
-    alone.command(help=HELP)(command)
-    return run(alone, arguments, program="run_seam.py")
+    return run(command, arguments, program="run_seam.py")
 
 
-def _report_command(
-    heals: Annotated[Path, typer.Option(help="the heal log; other logs and seam.toml are looked for beside it", readable=False)],
-    window: Annotated[str, typer.Option(help="7d, 24h, 4w or all")] = "7d",
-    as_of: Annotated[str | None, typer.Option(help="where the window ends: a date or a time (default: the newest heal)")] = None,
-    now: Annotated[str | None, typer.Option(help="the clock, for repeatable runs: later times are not believed")] = None,
-    fixtures: Annotated[Path | None, typer.Option(help="folder of the fixtures: holdout, surface and so on", readable=False)] = None,
-    require: Annotated[str, typer.Option(help="axes that must be scored, such as S,E,A,M")] = "",
-    output: Annotated[str, typer.Option("--format", help="json or md")] = "json",
-    rejects: Annotated[Path | None, typer.Option(help="write every rejected line there, as JSON Lines", readable=False)] = None,
-    packet: Annotated[
-        Path | None, typer.Option(help="write an evidence packet (zip) there: report, rows, logs as read", readable=False)
-    ] = None,
-    **flags: Any,
+def _thresholds(report: Callable[..., int]) -> Callable[..., int]:
+    """The report with one option per threshold added, named after it."""
+    for key, (default, bound) in reversed(bounds().items()):
+        report = click.option(f"--{key.replace('_', '-')}", key, help=_help(default, bound))(report)
+    return report
+
+
+def _help(default: Any, bound: Any) -> str:
+    return (
+        f"{bound.meaning} (default {default:g}{' ' + bound.unit if bound.unit else ''})" if not isinstance(default, str) else bound.meaning
+    )
+
+
+@click.command()
+@click.option("--heals", type=PATH, required=True, help="the heal log; other logs and seam.toml are looked for beside it")
+@click.option("--window", default="7d", help="7d, 24h, 4w or all")
+@click.option("--as-of", help="where the window ends: a date or a time (default: the newest heal)")
+@click.option("--now", help="the clock, for repeatable runs: later times are not believed")
+@click.option("--fixtures", type=PATH, help="folder of the fixtures: holdout, surface and so on")
+@click.option("--require", default="", show_default=False, help="axes that must be scored, such as S,E,A,M")
+@click.option("--format", "output", default="json", help="json or md")
+@click.option("--rejects", type=PATH, help="write every rejected line there, as JSON Lines")
+@click.option("--packet", type=PATH, help="write an evidence packet (zip) there: report, rows, logs as read")
+@_thresholds
+def command(
+    *,
+    heals: Path,
+    window: str,
+    as_of: str | None,
+    now: str | None,
+    fixtures: Path | None,
+    require: str,
+    output: str,
+    rejects: Path | None,
+    packet: Path | None,
+    **flags: str | None,
 ) -> int:
+    """Score a window of heals: was the repair real?"""
     required = _axes(require)
     if output not in FORMATS:
         raise SettingsError(f"--format {output}: write json or md")
@@ -73,33 +92,10 @@ def _report_command(
     if output == "json":
         say(to_json(found, ledger=noted(ledger), merged=merged_for_report(found.scope, ledger)))
     else:
+        from seam_core.markdown import to_markdown
+
         say(to_markdown(found))
     return found.exit_code
-
-
-def _with_thresholds(report: Callable[..., int]) -> Callable[..., None]:
-    """The report as a command, with one option per threshold added, named after it."""
-
-    def run(**arguments: Any) -> None:
-        raise typer.Exit(report(**arguments))
-
-    fixed = [parameter for parameter in inspect.signature(report, eval_str=True).parameters.values() if parameter.name != "flags"]
-    options = [
-        inspect.Parameter(
-            key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, typer.Option(help=_help(default, bound))]
-        )
-        for key, (default, bound) in bounds().items()
-    ]
-    keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in fixed]
-    run.__signature__ = inspect.Signature([*keyword, *options])  # type: ignore[attr-defined]  # typer reads it
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*keyword, *options]}
-    return run
-
-
-def _help(default: Any, bound: Any) -> str:
-    return (
-        f"{bound.meaning} (default {default:g}{' ' + bound.unit if bound.unit else ''})" if not isinstance(default, str) else bound.meaning
-    )
 
 
 def _number(key: str, text: str) -> Any:
@@ -157,6 +153,3 @@ def _read_files(store: Store) -> list[Path]:
     workspace = store.workspace
     logs = [state.file.path for state in store.states.values() if state.file]
     return [path for path in (*logs, workspace.settings_file, workspace.fixtures / CERTIFIED_FILE) if path.exists()]
-
-
-command = _with_thresholds(_report_command)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from seam_core.commandline import progress, say
+from seam_core.commandline import PATH, progress, say
 from seam_core.errors import UnreadableLogError
 from seam_core.escape import visible
 from seam_core.files import find_log
@@ -28,16 +27,15 @@ from seam_core.window import ALL, parse_end
 from seam_core.words import AXIS_NAMES, capital, count
 from seam_core.workspace import SETTINGS_FILE, fixtures_of, workspace_of_log
 
-HELP = "Say what a workspace has, and what each missing file or key would switch on. Exits 1 until all four axes can be scored."
 REJECTS_SHOWN = 3
 WIDTH = 20
 
 
-def command(
-    folder: Annotated[Path, typer.Argument(help="the workspace", readable=False)],
-    now: Annotated[str | None, typer.Option(help="the clock, for repeatable runs: later times are not believed")] = None,
-) -> None:
-    """Say what a workspace has, and what each missing file or key would switch on."""
+@click.command()
+@click.argument("folder", type=PATH, help="the workspace")
+@click.option("--now", help="the clock, for repeatable runs: later times are not believed")
+def command(*, folder: Path, now: str | None) -> int:
+    """Say what a workspace has, and what each missing file or key would switch on. Exits 1 until all four axes can be scored."""
     if not folder.is_dir():
         raise UnreadableLogError(f"{folder}: {'is not a folder' if folder.exists() else 'no such folder'}")
     heals = find_log(folder, HEALS.file)
@@ -46,9 +44,9 @@ def command(
     if isinstance(found, Audit):
         say("".join(f"{visible(line)}\n" for line in _of_audit(found)))
         is_well = all(score is not None for score in found.scores.values()) and not found.scope.store.rejects()
-        raise typer.Exit(OK if is_well else ALERT)
+        return OK if is_well else ALERT
     say("".join(f"{visible(line)}\n" for line in _without_heals(folder, heals, found or [])))
-    raise typer.Exit(ALERT)
+    return ALERT
 
 
 def _audited(folder: Path, heals: Path, now: datetime) -> Audit | list[Reject]:

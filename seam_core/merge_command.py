@@ -6,18 +6,19 @@ Exit codes: 0 done · 3 unusable arguments, or a decision that cannot be taken d
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from seam_core.authority import NotAllowedError, role_of
-from seam_core.commandline import say
+from seam_core.commandline import PATH, Group, say
 from seam_core.ledger import Actor, Ledger, Row, ledger_file, local_actor
 from seam_core.ledger.kinds import Likeness
 from seam_core.merges import MergeError, merges_of, say_same, score_merged, take_back
-from seam_core.report import DECIMALS, audit, window_of
+from seam_core.report import DECIMALS, OK, audit, window_of
 from seam_core.settings import read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.views.signal_duplicates import find_duplicates, open_suggestions
@@ -25,25 +26,24 @@ from seam_core.views.signal_merges import list_said
 from seam_core.words import listed
 from seam_core.workspace import workspace_of_folder
 
-HELP = "Failure signatures that may be one failure: what is suggested, what people say, and S with the merges."
-
 SIGNATURES = "select failure_signature from heals union select failure_signature from failures"
 
-app = typer.Typer(help=HELP, no_args_is_help=True)
-Folder = Annotated[Path, typer.Option("--workspace", help="the folder of the agent", readable=False)]
-Names = Annotated[list[str], typer.Option("--signature", help="as the log has it; two at least, and the first stands for all")]
-Comment = Annotated[str, typer.Option(help="why, in a sentence")]
+FOLDER = click.option("--workspace", type=PATH, required=True, help="the folder of the agent")
+NAMES = click.option(
+    "--signature", "names", multiple=True, required=True, help="as the log has it; two at least, and the first stands for all"
+)
+COMMENT = click.option("--comment", default="", show_default=False, help="why, in a sentence")
 
 
-@app.callback()
-def _signatures() -> None:
+@click.group(cls=Group)
+def command() -> None:
     """Failure signatures that may be one failure: what is suggested, what people say, and S with the merges."""
 
 
-@app.command("list")
-def list_all(
-    workspace: Folder, window: Annotated[str, typer.Option(help="7d, 24h, 4w or all: what is looked at for suggestions")] = "all"
-) -> None:
+@command.command("list")
+@FOLDER
+@click.option("--window", default="all", help="7d, 24h, 4w or all: what is looked at for suggestions")
+def list_all(*, workspace: Path, window: str) -> int:
     """Print what is suggested and not decided yet, what people said, and S without and with the merges. Writes nothing."""
     place, server = workspace_of_folder(workspace), read_server_settings()
     path = ledger_file(place.folder, server)
@@ -66,34 +66,42 @@ def list_all(
         for row in suggested
     ]  # fmt: skip
     answer["said"] = [{key: value for key, value in row.items() if key != "key"} for row in list_said(said)]
-    _print(answer)
+    return _print(answer)
 
 
-@app.command()
-def same(workspace: Folder, signature: Names, comment: Comment = "") -> None:
+@command.command()
+@FOLDER
+@NAMES
+@COMMENT
+def same(*, workspace: Path, names: Sequence[str], comment: str) -> int:
     """Say that signatures are one failure under several names. S stays; `S_merged` counts them as one."""
-    _say(workspace, signature, comment, "same")
+    return _say(workspace, names, comment, "same")
 
 
-@app.command()
-def different(workspace: Folder, signature: Names, comment: Comment = "") -> None:
+@command.command()
+@FOLDER
+@NAMES
+@COMMENT
+def different(*, workspace: Path, names: Sequence[str], comment: str) -> int:
     """Say that each of these signatures is another failure, so that they are not suggested again."""
-    _say(workspace, signature, comment, "different")
+    return _say(workspace, names, comment, "different")
 
 
-@app.command("take-back")
-def take_back_row(workspace: Folder, row: Annotated[int, typer.Option("--row", help="the row of the ledger, as `list` shows it")]) -> None:
+@command.command("take-back")
+@FOLDER
+@click.option("--row", type=int, required=True, help="the row of the ledger, as `list` shows it")
+def take_back_row(*, workspace: Path, row: int) -> int:
     """Take back what you said about signatures."""
-    _print(_written(take_back(_ledger(workspace), row, actor=_actor())))
+    return _print(_written(take_back(_ledger(workspace), row, actor=_actor())))
 
 
-def _say(workspace: Path, names: list[str], comment: str, verdict: Likeness) -> None:
+def _say(workspace: Path, names: Sequence[str], comment: str, verdict: Likeness) -> int:
     actor = _actor()
     _check_known(workspace, names)
-    _print(_written(say_same(_ledger(workspace), names, actor=actor, verdict=verdict, comment=comment)))
+    return _print(_written(say_same(_ledger(workspace), names, actor=actor, verdict=verdict, comment=comment)))
 
 
-def _check_known(workspace: Path, names: list[str]) -> None:
+def _check_known(workspace: Path, names: Sequence[str]) -> None:
     """Raises MergeError for a name that no heal and no failure carries: mistyped, it would merge nothing and say nothing."""
     store = Store(workspace_of_folder(workspace), now=datetime.now(UTC))
     try:
@@ -125,5 +133,6 @@ def _rounded(score: float | None) -> float | None:
     return None if score is None else round(score, DECIMALS)
 
 
-def _print(answer: dict[str, Any]) -> None:
+def _print(answer: dict[str, Any]) -> int:
     say(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
+    return OK

@@ -6,24 +6,24 @@ Exit codes: 0 the workspace is there · 3 it cannot be made there · 4 a fault o
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from seam_core.commandline import say
+from seam_core.commandline import PATH, say
 from seam_core.errors import SettingsError
 from seam_core.files import find_log, is_there, own_file
 from seam_core.records import HEALS
+from seam_core.report import OK
 from seam_core.settings import bounds
 from seam_core.words import listed
 from seam_core.workspace import FIXTURES_FOLDER, SETTINGS_FILE
 
-HELP = "Make a workspace: a folder with an empty heal log and a seam.toml that explains every threshold."
-
 PLAIN_UNITS = ("", "score", "share", "similarity", "p")  # the bounds say enough
 
 
-def command(folder: Annotated[Path, typer.Argument(help="the workspace to make; what is in there already stays", readable=False)]) -> None:
+@click.command()
+@click.argument("folder", type=PATH, help="the workspace to make; what is in there already stays")
+def command(*, folder: Path) -> int:
     """Make a workspace: a folder with an empty heal log and a seam.toml that explains every threshold."""
     if folder.exists() and not folder.is_dir():
         raise SettingsError(f"{folder}: is there and is no folder; name another")
@@ -49,6 +49,7 @@ def command(folder: Annotated[Path, typer.Argument(help="the workspace to make; 
         f"next: let the agent append its heals to {folder / HEALS.file}, or bring in what you have: {command} import --help\n"
         f"then: {command} doctor {folder}\n"
     )
+    return OK
 
 
 def _look(folder: Path) -> None:

@@ -30,6 +30,8 @@ HEAVY = (
     "safetensors",
     "huggingface_hub",
     "inspect_ai",
+    "pydantic",
+    "typer",
 )
 
 
@@ -61,6 +63,7 @@ with contextlib.redirect_stdout(io.StringIO()):
     loaded = modules_after(run)
     assert "duckdb" in loaded
     assert not [name for name in HEAVY if name in loaded and name != "numpy"]
+    assert "seam_core.markdown" not in loaded, "the digest was not asked for"
 
 
 def test_importing_the_core_starts_nothing_and_writes_nothing(tmp_path):

@@ -6,46 +6,44 @@ Exit codes: 0 everything that counts at its source is in the workspace · 1 some
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from seam_core.commandline import new_app, progress, say
+from seam_core.commandline import PATH, Group, progress, say
 from seam_core.errors import SettingsError, UnreadableLogError
 from seam_core.escape import visible
 from seam_core.importing.format import Format, Left, SourceError
 from seam_core.importing.formats import FORMATS, format_named
-from seam_core.importing.options import asked_of, parameter_of
+from seam_core.importing.options import asked_of, option_of
 from seam_core.importing.writing import Written, write
 from seam_core.report import ALERT, OK
 from seam_core.window import parse_end
 from seam_core.words import count, cut, named
 
-HELP = "Bring in what other tools wrote: test reports, evals, scores, logs of repair loops, traces."
 REASONS_SHOWN = 20
 
-Files = Annotated[list[Path], typer.Argument(help="what the tool wrote", metavar="FILE...", readable=False, show_default=False)]
-Folder = Annotated[Path, typer.Option("--workspace", help="the folder of the agent, which init makes", readable=False)]
-List = Annotated[Path | None, typer.Option("--list", help="write all that was left out there, as JSON Lines", readable=False)]
-Now = Annotated[str | None, typer.Option(help="the clock, for repeatable runs: later times are refused")]
-
-app = new_app()
+FILES = click.Argument(["files"], type=PATH, nargs=-1, required=True, metavar="FILE...", help="what the tool wrote")
+FOLDER = click.Option(["--workspace"], type=PATH, required=True, help="the folder of the agent, which init makes")
+LIST = click.Option(["--list", "list_file"], type=PATH, help="write all that was left out there, as JSON Lines")
+NOW = click.Option(["--now"], help="the clock, for repeatable runs: later times are refused")
 
 
-@app.callback(help=HELP, no_args_is_help=True)
-def _import() -> None:
-    """Bring in what other tools wrote."""
+@click.group(cls=Group)
+def command() -> None:
+    """Bring in what other tools wrote: test reports, evals, scores, logs of repair loops, traces."""
 
 
-def run_import(name: str, form: Format, files: Sequence[Path], workspace: Path, **rest: Any) -> int:
+def run_import(
+    name: str, form: Format, *, files: Sequence[Path], workspace: Path, list_file: Path | None, now: str | None, **declared: Any
+) -> int:
     """Import files into a workspace, say what became of them, and return the exit code."""
-    list_file, now = rest.pop("list_file"), rest.pop("now")
-    asked = asked_of(form, name, rest)
+    asked = asked_of(form, name, declared)
     moment = parse_end(now) if now is not None else datetime.now(UTC)
     if not workspace.is_dir():
         what = "is not a folder" if workspace.exists() else "there is no such folder; `python -m seam_core init` makes one"
@@ -104,26 +102,11 @@ def _write_list(path: Path, left: Sequence[Left]) -> None:
         raise SettingsError(f"--list {path}: cannot be written ({error.strerror})") from None
 
 
-def _command_of(name: str, form: Format) -> Callable[..., None]:
+def _command_of(name: str, form: Format) -> click.Command:
     """The command of one format: the options that all have, and its own."""
-
-    def command(files: Any, workspace: Any, **values: Any) -> None:
-        raise typer.Exit(run_import(name, form, files, workspace, **values))
-
-    kind = inspect.Parameter.KEYWORD_ONLY
-    shared = [
-        inspect.Parameter("files", kind, annotation=Files),
-        inspect.Parameter("workspace", kind, annotation=Folder),
-    ]
-    own = [inspect.Parameter(key, kind, annotation=parameter_of(key)[0], default=parameter_of(key)[1]) for key in form.options]
-    last = [
-        inspect.Parameter("list_file", kind, annotation=List, default=None),
-        inspect.Parameter("now", kind, annotation=Now, default=None),
-    ]
-    command.__signature__ = inspect.Signature([*shared, *own, *last])  # type: ignore[attr-defined]  # typer reads it
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*shared, *own, *last]}
-    return command
+    params = [FILES, FOLDER, *(option_of(key) for key in form.options), LIST, NOW]
+    return click.Command(name, callback=partial(run_import, name, form), params=params, help=form.reads)
 
 
 for _name in FORMATS:
-    app.command(_name, help=format_named(_name).reads)(_command_of(_name, format_named(_name)))
+    command.add_command(_command_of(_name, format_named(_name)))

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from seam_core.columns import columns_of
 from seam_core.errors import SeamError, SettingsError
@@ -45,12 +45,12 @@ HELP = {
 }
 
 
-def parameter_of(name: str) -> tuple[Any, Any]:
-    """(annotation, default) of an option for the command line."""
-    kind: Any = {"with_cases": bool, "merge": bool, "pass_at": float | None, "max_reflections": int | None}.get(name, str | None)
-    flag = f"--{name.replace('_', '-')}"
-    default: Any = False if kind is bool else "fail" if name == "errors" else None
-    return Annotated[kind, typer.Option(flag, help=HELP[name])], default
+def option_of(name: str) -> click.Option:
+    """An option for the command line, with what it is when it is not given."""
+    if name in ("with_cases", "merge"):
+        return click.Option([_flag(name)], is_flag=True, help=HELP[name])
+    kind = {"pass_at": float, "max_reflections": int}.get(name, str)
+    return click.Option([_flag(name)], type=kind, default="fail" if name == "errors" else None, help=HELP[name])
 
 
 def asked_of(form: Format, name: str, values: Mapping[str, Any]) -> Asked:

@@ -10,11 +10,10 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from seam_core.commandline import refuse, say
+from seam_core.commandline import PATH, Group, refuse, say
 from seam_core.ledger import Ledger, LedgerError, Verified, ledger_file, local_actor
 from seam_core.ledger import verify as verify_chain
 from seam_core.ledger.checkpoint import CHECKPOINTS, FIXTURES, History, compare_files, digest_files, workspace_for_ledger
@@ -22,31 +21,30 @@ from seam_core.report import OK, STOP
 from seam_core.settings import read_server_settings
 from seam_core.workspace import Workspace, workspace_of_folder
 
-HELP = "What people decided about a workspace: take it out, check that nothing was changed, note what the logs look like."
 PROGRAM = "python -m seam_core ledger"
 
-app = typer.Typer(help=HELP, no_args_is_help=True)
-Folder = Annotated[Path, typer.Option("--workspace", help="the folder of the agent whose decisions they are", readable=False)]
+FOLDER = click.option("--workspace", type=PATH, required=True, help="the folder of the agent whose decisions they are")
 
 
-@app.callback()
-def _ledger() -> None:
+@click.group(cls=Group)
+def command() -> None:
     """What people decided about a workspace: take it out, check that nothing was changed, note what the logs look like."""
 
 
-@app.command()
-def export(workspace: Folder) -> None:
+@command.command()
+@FOLDER
+def export(*, workspace: Path) -> int:
     """Print every decision as one line of JSON, exactly as it is kept."""
     ledger = Ledger(_file(workspace_for_ledger(workspace)))
     for row in ledger.rows():
         say(json.dumps(asdict(row)) + "\n")
+    return OK
 
 
-@app.command()
-def verify(
-    workspace: Folder,
-    head: Annotated[str | None, typer.Option(help="a sha256 that was noted elsewhere: the ledger must still contain that row")] = None,
-) -> None:
+@command.command()
+@FOLDER
+@click.option("--head", help="a sha256 that was noted elsewhere: the ledger must still contain that row")
+def verify(*, workspace: Path, head: str | None) -> int:
     """Follow the chain and hold the logs against the newest checkpoint; prints one JSON object."""
     if head is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", head):
         raise LedgerError(f"--head {head[:80]}: a head is 64 hexadecimal digits")
@@ -55,21 +53,21 @@ def verify(
     history = _history(place, found)
     say(json.dumps(_answer(_file(place), found, history), indent=2) + "\n")
     if not found.holds:
-        code = refuse(_fault(found), program=f"{PROGRAM} verify")
-    elif history.state == "changed":
+        return refuse(_fault(found), program=f"{PROGRAM} verify")
+    if history.state == "changed":
         refuse(history.sentence, program=f"{PROGRAM} verify")
-        code = STOP
-    else:
-        code = OK
-    raise typer.Exit(code)
+        return STOP
+    return OK
 
 
-@app.command()
-def checkpoint(workspace: Folder) -> None:
+@command.command()
+@FOLDER
+def checkpoint(*, workspace: Path) -> int:
     """Note sizes and sha256 of all logs and fixtures as a row, so that later edits of history show."""
     place = workspace_of_folder(workspace)
     row = Ledger(_file(place)).write(digest_files(place), actor=local_actor())
     say(json.dumps({"seq": row.seq, "ts": row.ts, "head": row.sha256, "files": json.loads(row.body)["files"]}, indent=2) + "\n")
+    return OK
 
 
 def _file(place: Workspace) -> Path:

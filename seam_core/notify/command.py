@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from seam_core.commandline import refuse, say
+from seam_core.commandline import PATH, refuse, say
 from seam_core.errors import SeamError, SettingsError
 from seam_core.files import SERVER_VARIABLE
 from seam_core.ledger import Ledger, ledger_file
@@ -29,29 +28,25 @@ from seam_core.settings import ServerSettings, read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_folder
 
-HELP = "Tell people what needs them: RECERTIFY, stopped heals, withheld axes, decisions."
 PROGRAM = "python -m seam_core notify"
 
-app = typer.Typer(help=HELP, invoke_without_command=True)
 
-
-@app.callback()
-def notify(
-    workspace: Annotated[Path, typer.Option("--workspace", help="the folder of the agent", readable=False)],
-    window: Annotated[str, typer.Option(help="how far back stopped heals are looked for")] = "7d",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="show what there is to tell; send and note nothing")] = False,  # noqa: FBT002
-    show_list: Annotated[bool, typer.Option("--list", help="show what was sent and what failed; send nothing")] = False,  # noqa: FBT002
-    again: Annotated[bool, typer.Option("--again", help="try at once what failed or was given up")] = False,  # noqa: FBT002
-    output: Annotated[str, typer.Option("--format", help="text or json")] = "text",
-) -> None:
-    """Tell the hooks of the server settings what they were not told yet."""
+@click.command()
+@click.option("--workspace", type=PATH, required=True, help="the folder of the agent")
+@click.option("--window", default="7d", help="how far back stopped heals are looked for")
+@click.option("--dry-run", is_flag=True, help="show what there is to tell; send and note nothing")
+@click.option("--list", "show_list", is_flag=True, help="show what was sent and what failed; send nothing")
+@click.option("--again", is_flag=True, help="try at once what failed or was given up")
+@click.option("--format", "output", default="text", help="text or json")
+def command(*, workspace: Path, window: str, dry_run: bool, show_list: bool, again: bool, output: str) -> int:
+    """Tell people what needs them: RECERTIFY, stopped heals, withheld axes, decisions."""
     if output not in ("text", "json"):
         raise SettingsError(f"--format {output}: write text or json")
     server = read_server_settings()
     outbox = outbox_of(workspace, server)
     if show_list:
         say(_listing(outbox, server.hooks, output))
-        return
+        return OK
     if not server.hooks and not dry_run:
         what = "names no hook under [hooks]" if server.file else "is not set"
         raise SettingsError(f"there is nobody to tell: {SERVER_VARIABLE} {what}")
@@ -63,7 +58,7 @@ def notify(
         code = _send(outbox, server.hooks, place_of(workspace, server), notices, output, again=again)
     for fault in faults:
         code = refuse(fault, program=PROGRAM)
-    raise typer.Exit(code)
+    return code
 
 
 def _look(folder: Path, server: ServerSettings, window: str) -> tuple[list[Notice], list[str]]:

@@ -6,33 +6,25 @@ Exit codes: 0 the report came out the same to the byte · 1 it did not · 3 the 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from seam_core.commandline import say
+from seam_core.commandline import PATH, Group, say
 from seam_core.errors import SettingsError
 from seam_core.packet import verify_packet
 from seam_core.report import ALERT, OK
 
-HELP = "Evidence packets: a report, the rows behind it, and the bytes it was computed from."
 
-app = typer.Typer(help=HELP, no_args_is_help=True)
-
-
-@app.callback()
-def _packet() -> None:
+@click.group(cls=Group)
+def command() -> None:
     """Evidence packets: a report, the rows behind it, and the bytes it was computed from."""
 
 
-@app.command()
-def verify(
-    packet: Annotated[Path, typer.Argument(help="the zip file", readable=False)],
-    logs: Annotated[
-        Path | None, typer.Option(help="folder of the original logs, for a packet that does not carry them", readable=False)
-    ] = None,
-    report: Annotated[Path | None, typer.Option(help="write the report there as it comes out now", readable=False)] = None,
-) -> None:
+@command.command()
+@click.argument("packet", type=PATH, help="the zip file")
+@click.option("--logs", type=PATH, help="folder of the original logs, for a packet that does not carry them")
+@click.option("--report", type=PATH, help="write the report there as it comes out now")
+def verify(*, packet: Path, logs: Path | None, report: Path | None) -> int:
     """Check every digest of a packet, compute its report again, and say whether it is the same to the byte."""
     found = verify_packet(packet, logs=logs)
     if report is not None:
@@ -42,4 +34,4 @@ def verify(
             raise SettingsError(f"--report {report}: cannot be written ({error.strerror})") from None
     for sentence in found.sentences:
         say(f"{sentence}\n")
-    raise typer.Exit(OK if found.matches else ALERT)
+    return OK if found.matches else ALERT

@@ -33,7 +33,7 @@ DIGEST = "digest.md"
 SETTINGS = "settings.json"
 INPUTS = "inputs"
 SEAM = "seam"  # among the versions
-LIBRARIES = ("duckdb", "msgspec", "rapidfuzz", "typer", "zstandard")  # what a report needs; DuckDB's version is part of its digest
+LIBRARIES = ("click", "duckdb", "msgspec", "rapidfuzz", "zstandard")  # what a report needs; DuckDB's version is part of its digest
 CERTIFIED = "certified"  # the baseline, beside the tables of the logs
 
 

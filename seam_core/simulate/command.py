@@ -3,61 +3,57 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from seam_core.commandline import new_app, progress, say
+from seam_core.commandline import PATH, Group, progress, say
 from seam_core.errors import SettingsError
+from seam_core.report import OK
 from seam_core.simulate import write_bulk, write_demo, write_workspace
 
-HELP = "Write a simulated workspace with planted, known faults: the demo, one of any size, or large logs."
-
-Folder = Annotated[Path, typer.Argument(help="where to write it", readable=False)]
-Seed = Annotated[int, typer.Option(help="what the random choices start from")]
-
-app = new_app()
+FOLDER = click.argument("folder", type=PATH, help="where to write it")
+AT_LEAST_ONE = click.IntRange(min=1)
+SEED = click.option("--seed", default=1, help="what the random choices start from")
 
 
-@app.callback(help=HELP, no_args_is_help=True)
-def _simulate() -> None:
-    """Write a simulated workspace."""
+@click.group(cls=Group)
+def command() -> None:
+    """Write a simulated workspace with planted, known faults: the demo, one of any size, or large logs."""
 
 
-@app.command()
-def demo(folder: Folder) -> None:
+@command.command()
+@FOLDER
+def demo(*, folder: Path) -> int:
     """The demo: eight weeks with the opening story in the last one."""
     _check(folder)
     write_demo(folder)
-    _done(folder)
+    return _done(folder)
 
 
-@app.command()
-def workspace(
-    folder: Folder,
-    seed: Seed = 1,
-    heals: Annotated[int, typer.Option(min=1, help="how many")] = 240,
-    weeks: Annotated[int, typer.Option(min=1, help="how long")] = 8,
-    story: Annotated[bool, typer.Option("--story", help="end with the demo's story week")] = False,  # noqa: FBT002
-) -> None:
+@command.command()
+@FOLDER
+@SEED
+@click.option("--heals", type=AT_LEAST_ONE, default=240, help="how many")
+@click.option("--weeks", type=AT_LEAST_ONE, default=8, help="how long")
+@click.option("--story", is_flag=True, help="end with the demo's story week")
+def workspace(*, folder: Path, seed: int, heals: int, weeks: int, story: bool) -> int:
     """A workspace with the default mix of planted faults."""
     _check(folder)
     write_workspace(folder, seed=seed, heals=heals, weeks=weeks, story=story)
-    _done(folder)
+    return _done(folder)
 
 
-@app.command()
-def bulk(
-    folder: Folder,
-    heals: Annotated[int, typer.Option(min=1, help="how many")] = 100_000,
-    record_bytes: Annotated[int, typer.Option(min=500, help="about how long a line is")] = 1000,
-    seed: Seed = 1,
-    days: Annotated[int, typer.Option(min=1, help="how long")] = 365,
-) -> None:
+@command.command()
+@FOLDER
+@click.option("--heals", type=AT_LEAST_ONE, default=100_000, help="how many")
+@click.option("--record-bytes", type=click.IntRange(min=500), default=1000, help="about how long a line is")
+@SEED
+@click.option("--days", type=AT_LEAST_ONE, default=365, help="how long")
+def bulk(*, folder: Path, heals: int, record_bytes: int, seed: int, days: int) -> int:
     """Large logs for benchmarks, without planted faults."""
     _check(folder)
     write_bulk(folder, heals=heals, record_bytes=record_bytes, seed=seed, days=days)
-    _done(folder)
+    return _done(folder)
 
 
 def _check(folder: Path) -> None:
@@ -69,5 +65,6 @@ def _check(folder: Path) -> None:
         show(f"writing {folder}")
 
 
-def _done(folder: Path) -> None:
+def _done(folder: Path) -> int:
     say(f"{folder}: written\n")
+    return OK

@@ -115,10 +115,39 @@ def test_it_runs_from_another_directory_with_relative_paths(tmp_path):
     assert json.loads(done.stdout)["settings"]["gap_max"] == 0.5
 
 
-def test_a_reader_that_has_gone_is_no_fault(quiet):
-    command = f"{sys.executable} {ROOT / 'run_seam.py'} --heals {quiet} | true; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert (done.stdout.strip(), done.stderr) == ("0", "")
+PROGRAMS = {"run_seam.py": "run_seam.py", "python -m seam_core": "-m seam_core report"}
+
+
+def in_shell(program, arguments, redirect):
+    """Run a program with its streams led elsewhere, or nowhere, by a shell."""
+    command = f"{sys.executable} {PROGRAMS[program]} {arguments} {redirect}; exit ${{PIPESTATUS[0]}}"
+    return subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_gone_is_no_fault(quiet, monkeypatch, unbuffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    for arguments in (f"--heals {quiet}", "--help"):
+        done = in_shell("run_seam.py", arguments, "| true")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(("redirect", "answers"), [("2>&-", True), ("2>/dev/full", True), (">&-", False), ("<&- >&- 2>&-", False)])
+def test_a_closed_stream_leaves_the_exit_code_as_it_is(quiet, program, redirect, answers):
+    """A code of 1 would say that an alert fired."""
+    scored = in_shell(program, f"--heals {quiet}", redirect)
+    assert (scored.returncode, scored.stdout != "", scored.stderr) == (0, answers, "")
+    refused = in_shell(program, "--heals nowhere", redirect)
+    told = "" if "2>" in redirect else f"{program}: nowhere: no such file\n"
+    assert (refused.returncode, refused.stdout, refused.stderr) == (3, "", told)
+
+
+def test_an_answer_that_finds_no_room_is_code_3_and_one_sentence(quiet):
+    done = in_shell("run_seam.py", f"--heals {quiet}", ">/dev/full")
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert "there is no room to write on the disk" in done.stderr
+    assert in_shell("run_seam.py", f"--heals {quiet}", ">/dev/full 2>&1").returncode == 3
 
 
 # ---- exit codes
@@ -160,11 +189,21 @@ def test_exit_code_4_for_a_fault_of_the_program_with_its_traceback(cli, quiet, m
     assert ran.err.endswith("ZeroDivisionError: a real bug\n")
 
 
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (EOFError("half a file"), 4)])
+def test_ctrl_c_is_exit_code_130_and_no_early_end_of_a_file_is_taken_for_it(cli, quiet, monkeypatch, error, code):
+    def broken(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(cli_module, "audit", broken)
+    ran = cli("--heals", quiet, *NOW)
+    assert (ran.code, ran.out, "half a file" in ran.err) == (code, "", code == 4)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--windw", "7d"], "No such option: --windw"),
-        (["-x"], "No such option: -x"),
+        (["--windw", "7d"], "No such option '--windw'"),
+        (["-x"], "No such option '-x'"),
         (["extra"], "unexpected extra argument"),
         (["--window"], "Option '--window' requires an argument"),
         (["--window", "7"], "--window 7: write it as 7d, 24h, 4w or all"),

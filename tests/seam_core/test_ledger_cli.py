@@ -261,7 +261,7 @@ def test_a_checkpoint_in_a_row_that_does_not_hold_is_not_believed(seam, agent):
         (["ledger", "checkpoint", "--workspace", "/nowhere"], "/nowhere: no such folder"),
         (["ledger", "verify", "--workspace", "/dev/null"], "/dev/null: is not a folder"),
         (["ledger", "verify", "--workspace", ".", "--head", "abc"], "--head abc: a head is 64 hexadecimal digits"),
-        (["ledger", "export", "--worksapce", "."], "No such option: --worksapce"),
+        (["ledger", "export", "--worksapce", "."], "No such option '--worksapce'"),
     ],
 )
 def test_arguments_that_cannot_be_used_get_one_sentence_and_code_3(seam, arguments, sentence):

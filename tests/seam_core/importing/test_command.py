@@ -31,7 +31,7 @@ def test_a_format_says_what_it_reads_and_takes_known_options(name):
         ((*RUN, "--assume-ts", "2026-06-09"), "--assume-ts 2026-06-09: needs a time of day"),
         ((*RUN, "--assume-ts", "soon T"), "--assume-ts soon T: is no time such as"),
         ((*RUN, "--errors", "pass"), "--errors pass: write fail or leave-out"),
-        ((*RUN, "--visible", "x"), "No such option: --visible"),
+        ((*RUN, "--visible", "x"), "No such option '--visible'"),
         ((*RUN, "--run-id", " "), "--run-id: is empty or no Unicode text"),
     ],
 )
