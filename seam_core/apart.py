@@ -1,4 +1,4 @@
-"""Runs a function of this package in a process of its own, so that a second core works while this one does something else.
+"""Runs functions of this package in a process of its own, so that a second core works while this one does something else.
 
 Threads would not do: only one of them runs Python at a time. The other process is a plain ``python -m seam_core.apart``, because a fork
 of a process with threads may hang, and `multiprocessing` would run the main script of a page again. It is started before there is work for
@@ -11,23 +11,27 @@ import gc
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent  # where that process finds the package
 
 
 class Apart:
-    """A process that waits for one call of a module's function, and sends each of the results that it yields. It loads `module` meanwhile;
-    `files` are descriptors that it may read. Leaving the context ends it.
+    """A process that makes something, and then does with it what it is asked for, one call after the other. `module` is what it loads
+    first; `files` are descriptors that it may read. Leaving the context ends it.
     """
 
     def __init__(self, module: str, *, files: Sequence[int] = ()) -> None:
         self._results: list[Any] = []
+        self._n_asked = 0
+        self._sender = ThreadPoolExecutor(max_workers=1)  # so that nobody waits while the other process is busy
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
             [sys.executable, "-m", "seam_core.apart", module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=files
         )
@@ -37,21 +41,30 @@ class Apart:
 
     def __exit__(self, *fault: object) -> None:
         self._process.kill()
+        self._sender.shutdown(cancel_futures=True)
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):  # it took not all of its work
                 if pipe:
                     pipe.close()
         self._process.wait()
 
-    def begin(self, function: Callable[..., Iterable[Any]], *arguments: Any) -> None:
-        """Hand the call over.  Raises OSError when the process has ended."""
+    def make(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Let it make, first of all, what `function(*arguments)` returns."""
+        self._send(function, arguments)
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> int:
+        """Let it work out `function(made, *arguments)`; the number of the result."""
+        self._send(function, arguments)
+        self._n_asked += 1
+        return self._n_asked - 1
+
+    def _send(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         assert self._process.stdin is not None
-        with self._process.stdin as pipe:
-            pickle.dump((function, arguments), pipe, protocol=pickle.HIGHEST_PROTOCOL)
+        self._sender.submit(_send, self._process.stdin, (function, arguments))  # where it has ended, `result` says so
 
     def result(self, place: int) -> Any:
-        """The result of that number, from 0, once it is there.  Raises ChildProcessError when there is none, or the process failed: its
-        traceback is then on standard error.
+        """The result of that number, once it is there.  Raises ChildProcessError when there is none, or the process failed: its traceback
+        is then on standard error.
         """
         assert self._process.stdout is not None
         while len(self._results) <= place:
@@ -66,18 +79,25 @@ def _serve(module: str) -> None:
     """What the other process does. A thread sends the results, so that the next one is worked on even while nobody takes them."""
     gc.disable()  # nothing here makes cycles
     import_module(module)
-    try:
-        function, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301  from our own parent
-    except EOFError:  # there is no work
-        return
+    calls = iter(partial(_next_call, sys.stdin.buffer), None)
     with ThreadPoolExecutor(max_workers=1) as sender:
-        for result in function(*arguments):
-            sender.submit(_send, pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL))
+        for function, arguments in islice(calls, 1):
+            made = function(*arguments)
+            for asked, more in calls:
+                sender.submit(_send, sys.stdout.buffer, asked(made, *more))
 
 
-def _send(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def _next_call(pipe: IO[bytes]) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+    try:
+        call: tuple[Callable[..., Any], tuple[Any, ...]] = pickle.load(pipe)  # noqa: S301  from our own parent
+    except EOFError:  # there is no more
+        return None
+    return call
+
+
+def _send(pipe: IO[bytes], what: Any) -> None:
+    pickle.dump(what, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+    pipe.flush()
 
 
 if __name__ == "__main__":

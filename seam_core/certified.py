@@ -9,8 +9,9 @@ from pathlib import Path
 
 from seam_core.errors import UnreadableLogError
 from seam_core.files import is_there, stat_log
-from seam_core.judge import JSONObject, Reject, describe, whole_number
+from seam_core.judge import JSONObject, describe, whole_number
 from seam_core.records import CERTIFIED_FILE
+from seam_core.rejected import Reject
 
 OUTCOMES = ("pass", "fail")
 

@@ -63,9 +63,14 @@ class Search:
     changes: Changes
 
 
+def held_out_cases(scope: Scope) -> Cases:
+    """The cases that are looked for."""
+    return Cases(tuple(scope.query("select id, text from holdout where text is not null order by id")), scope.settings.ngram)
+
+
 def begin(scope: Scope, gate: Gate) -> Search:
     """What the search for the held-out exam in the window's heals has to look at."""
-    cases = Cases(scope.query("select id, text from holdout where text is not null order by id"), scope.settings.ngram)
+    cases = held_out_cases(scope)
     reason = _reason(scope, cases)
     return Search(cases, reason, Changes(array("q"), array("q"), array("q")) if reason else _find_changes(scope, gate))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from itertools import chain, pairwise
 
 TOLERANCE = 1e-9
@@ -40,13 +40,18 @@ class Exam:
 class Cases:
     """Held-out cases as (id, text), and how many words an n-gram has; the exam that they make is built by whoever looks for it."""
 
-    texts: Sequence[tuple[str, str]]
+    texts: tuple[tuple[str, str], ...]
     n: int
 
-    @cached_property
+    @property
     def exam(self) -> Exam:
-        """Their exam."""
-        return build_exam(self.texts, n=self.n)
+        """Their exam; built once, since window after window asks for it."""
+        return _exam_of(self)
+
+
+@lru_cache(maxsize=4)
+def _exam_of(cases: Cases) -> Exam:
+    return build_exam(cases.texts, n=cases.n)
 
 
 @dataclass(frozen=True)

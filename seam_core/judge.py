@@ -6,7 +6,6 @@ The rules are `seam_core.recorder.checking`, which the recorder carries with it:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
@@ -15,7 +14,7 @@ from seam_core.recorder.checking import EARLIEST, Fault, JSONObject, Rules, judg
 from seam_core.recorder.shape import describe, in_words
 from seam_core.records import Log
 
-__all__ = ["EARLIEST", "JSONObject", "Reject", "describe", "in_words", "is_odd", "judge", "latest_time", "whole_number"]
+__all__ = ["EARLIEST", "JSONObject", "describe", "in_words", "is_odd", "judge", "latest_time", "whole_number"]
 
 # What DuckDB takes for JSON and the standard does not: a comma before a closing bracket, nan and inf, odd white space. One expression
 # each, since one that starts with a single character is found fast.
@@ -24,16 +23,6 @@ _ODD = tuple(
     re.compile(start + rb"\s*" + rest)
     for start, rest in ((b",", rb"(?:[}\]]|" + _NO_NUMBER + b")"), (b":", _NO_NUMBER), (rb"\[", _NO_NUMBER))
 )
-
-
-@dataclass(frozen=True)
-class Reject:
-    """One line that was not loaded: where it stands and why."""
-
-    file: str
-    line: int  # physical line number, from 1
-    path: str  # key path inside the record; empty when the line is not a record at all
-    reason: str
 
 
 def judge(line: bytes, log: Log, *, latest: datetime) -> Fault | None:

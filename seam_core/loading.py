@@ -53,13 +53,13 @@ select rowid from {stage} where kept and results_keys in (select results_keys fr
 NEEDED_ONCE = {"runs": ("results", "results_keys")}  # columns that are only checked
 
 # The results of surface runs that hold most cases stay at hand, as far as there is room: drift asks for every one of them.
+MOST_CASES = "select max(n_results) from {stage} where kept and suite = 'surface'"
 FULLEST = """
 insert into fullest_runs
-with surface_runs as (select rowid as place, results::varchar as results, n_results from {stage} where kept and suite = 'surface')
-select $first_row + place, results
-from surface_runs
-where n_results = (select max(n_results) from surface_runs)
-qualify sum(strlen(results)) over (order by place desc) <= $n_bytes - (select coalesce(sum(strlen(results)), 0) from fullest_runs)
+select $first_row + rowid, results
+from {stage}
+where kept and suite = 'surface' and n_results = $most
+qualify sum(strlen(results)) over (order by rowid desc) <= $n_bytes - (select coalesce(sum(strlen(results)), 0) from fullest_runs)
 """
 FULLEST_BYTES = 8_000_000
 
@@ -244,9 +244,7 @@ class Loader:
         if bad:
             self.con.execute(f"update {self.stage} set kept = false where rowid in (select unnest($bad))", {"bad": bad})
         if state.log.table == "runs":
-            if state.n_rows == 0:
-                self._create_fullest()
-            self.con.execute(FULLEST.format(stage=self.stage), {"first_row": state.n_rows, "n_bytes": FULLEST_BYTES})
+            self._keep_fullest(state.n_rows)
         self._drop_checked(state.log)
         if state.n_rows == 0:
             self.con.execute(f"drop table if exists {state.rows_table}")
@@ -255,6 +253,13 @@ class Loader:
             self.con.execute(f"insert into {state.rows_table} from {self.stage} order by rowid")
         state.n_rows += len(part.offsets)
         state.parts.append(part)
+
+    def _keep_fullest(self, first_row: int) -> None:
+        if first_row == 0:
+            self._create_fullest()
+        most = self.con.execute(MOST_CASES.format(stage=self.stage)).fetchall()[0][0]
+        binds = {"first_row": first_row, "most": most, "n_bytes": FULLEST_BYTES}
+        self.con.execute(FULLEST.format(stage=self.stage), binds)
 
     def _create_fullest(self) -> None:
         self.con.execute("create or replace table fullest_runs (run integer, results varchar)")

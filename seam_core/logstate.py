@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from seam_core.judge import Reject
 from seam_core.lines import BLOCK_BYTES, LogFile
 from seam_core.offsets import LazyOffsets
 from seam_core.records import Log
+from seam_core.rejected import Reject
 
 if TYPE_CHECKING:  # other processes read lines, too, and have no use for a database
     import duckdb

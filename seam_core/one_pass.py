@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,12 @@ class Pass:
     wording: Shared[Wording]
 
 
+def prepare(edits: Edits, rows: range, cases: Cases) -> None:
+    """Build the exam and read edits, which are then remembered, before anybody asks."""
+    deque(edits(rows), maxlen=0)
+    _ = cases.exam
+
+
 def begin_pass(processes: Processes, changes: Changes, cases: Cases, pairs: Pairs, bar: Bar, task: Task) -> Pass:
     """The pass over the texts of some changes, and of pairs by the row of the later one, and the reading of what texts say. All of it is
     begun in one process, or with several of them each part in one of its own.
@@ -47,16 +53,11 @@ def begin_pass(processes: Processes, changes: Changes, cases: Cases, pairs: Pair
     parts = zip(cuts, [0, *at], [*at, len(pairs.later)], strict=True)
     calls: list[Call[Told]] = [Call(read_once, (changes.part(*cut), cases, pairs.part(first, last), bar)) for cut, first, last in parts]
     reading: Call[Wording] = Call(read_wording, (task,))
-    first_row = _first(changes.row, changes.before, pairs.earlier, pairs.before, pairs.later, task.rows)
     every: list[Call[Any]] = [*calls, reading]
     lots = [every] if len(calls) == 1 else [[call] for call in every]
-    shared = [one for lot in lots for one in processes.share(lot, first_row=first_row)]
+    read = [row for column in (changes.row, changes.before, pairs.earlier, pairs.before, task.rows) for row in column if row >= 0]
+    shared = [one for lot in lots for one in processes.share(lot, read)]
     return Pass(shared[:-1], shared[-1])
-
-
-def _first(*columns: array[int]) -> int:
-    """The least row of some columns, where a row that is not there is -1."""
-    return min((row for column in columns for row in column if row >= 0), default=0)
 
 
 def read_once(edits: Edits, changes: Changes, cases: Cases, pairs: Pairs, bar: Bar) -> Told:

@@ -24,11 +24,11 @@ from seam_core.gates import Budget, apply_gate, govern_budget
 from seam_core.integrity.checking import Integrity, check
 from seam_core.integrity.reading import reading_task
 from seam_core.merges import Merged
-from seam_core.one_pass import begin_pass
+from seam_core.one_pass import begin_pass, prepare
 from seam_core.records import HEALS
 from seam_core.scope import Scope, open_scope
 from seam_core.settings import Resolved, Settings
-from seam_core.sharing import Processes
+from seam_core.sharing import Call, Processes
 from seam_core.store import Store
 from seam_core.window import Window, make_window, parse_end
 from seam_core.words import count
@@ -114,7 +114,8 @@ def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable
     """Score one window: gates first, then the four axes, then alerts and flags."""
     with store.lock:
         scope = open_scope(store, window, resolved.settings)
-        with Processes(scope) as processes, ThreadPoolExecutor(max_workers=1) as beside:
+        first = Call(prepare, (contamination.held_out_cases(scope),))
+        with Processes(scope, first) as processes, ThreadPoolExecutor(max_workers=1) as beside:
             surface = beside.submit(read_surface, store)
             gate = apply_gate(scope)
             budget = govern_budget(scope)

@@ -7,7 +7,6 @@ the server settings alone (``SEAM_SETTINGS`` names the file), because the audite
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -225,6 +224,8 @@ def _workspace_values(path: Path | None) -> dict[str, Any]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib  # most workspaces have no settings
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from seam_core.apart import Apart
+from seam_core.logstate import Part
 from seam_core.records import HEALS
-from seam_core.texts import with_edits
+from seam_core.texts import Reader
 
 if TYPE_CHECKING:  # other processes import this, too, and have no use for a database
     from seam_core.scope import Scope
@@ -22,7 +24,10 @@ APART_MIN = 10_000  # from so many texts on it is worth to start another process
 SPLIT_MIN = 50_000  # … and from so many on to start several
 SEVERAL = 3
 
-TEXTS = "select count(*) from heals where has_after_text and ts > (select start from span) and ts <= (select stop from span)"
+TEXTS = """
+select count(*), coalesce(min(row), 0), coalesce(max(row), -1) from heals
+where has_after_text and ts > (select start from span) and ts <= (select stop from span)
+"""
 
 
 @dataclass(frozen=True)
@@ -52,23 +57,35 @@ class Shared(Generic[Result]):
 
 
 class Processes:
-    """Other processes that may read the heal log, waiting for work on the texts of one window; none where it is short."""
+    """Other processes that may read the heal log, waiting for work on the texts of one window; none where it is short. While there is
+    none, each does `function(edits, rows, *arguments)` of the call `first`, where rows are those whose texts it can remember.
+    """
 
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
+    def __init__(self, scope: Scope, first: Call[None] | None = None) -> None:
+        self._scope, self._first = scope, first
+        self._first_row = 0
         self._waiting: list[Apart] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        file = self._scope.store.states[HEALS.table].file
-        n_texts = self._scope.one(TEXTS)[0]
-        n_processes = 0 if n_texts < APART_MIN or (os.cpu_count() or 1) == 1 or file is None else SEVERAL if n_texts >= SPLIT_MIN else 1
+        state = self._scope.store.states[HEALS.table]
+        n_texts, self._first_row, last_row = self._scope.one(TEXTS)
+        n_processes = 0 if n_texts < APART_MIN or (os.cpu_count() or 1) == 1 else SEVERAL if n_texts >= SPLIT_MIN else 1
+        if not n_processes or state.file is None:
+            return self
+        descriptor = state.file.handle.fileno()
         try:
             for _ in range(n_processes):
-                assert file is not None
-                self._waiting.append(self._stack.enter_context(Apart("seam_core.one_pass", files=[file.handle.fileno()])))
+                self._waiting.append(self._stack.enter_context(Apart("seam_core.one_pass", files=[descriptor])))
         except OSError:  # no process can be had here: everything is worked out in this one
             self._waiting.clear()
+        offsets = state.offsets(self._first_row) if self._waiting else array("q")
+        rows = range(self._first_row, last_row + 1)
+        rows = rows if n_processes == 1 and len(rows) < 2 * n_texts else range(0)
+        for process in self._waiting:
+            process.make(Reader, descriptor, Part(self._first_row, offsets))
+            if self._first:
+                process.ask(Reader.do, (), self._first.function, (rows, *self._first.arguments))
         return self
 
     def __exit__(self, *fault: object) -> None:
@@ -79,17 +96,15 @@ class Processes:
         """How many have no work yet."""
         return len(self._waiting)
 
-    def share(self, calls: Sequence[Call[Any]], *, first_row: int) -> list[Shared[Any]]:
-        """The results of some calls, which one process makes in this order; no text before `first_row` is read."""
+    def share(self, calls: Sequence[Call[Any]], rows: Iterable[int]) -> list[Shared[Any]]:
+        """The results of some calls, which one process makes in this order; `rows` are those that they read."""
+        process = self._waiting.pop() if self._waiting else None
+        if not process:
+            return [Shared(self._scope, call) for call in calls]
         state = self._scope.store.states[HEALS.table]
-        process = self._waiting.pop() if self._waiting and state.file else None
-        if process and state.file:
-            work = [(call.function, call.arguments) for call in calls]
-            try:
-                process.begin(with_edits, state.file.handle.fileno(), first_row, state.offsets(first_row), work)
-            except OSError:
-                process = None
-        return [Shared(self._scope, call, process, place) for place, call in enumerate(calls)]
+        earlier = [Part(row, array("q", [state.offset_of(row)])) for row in sorted({row for row in rows if row < self._first_row})]
+        places = [process.ask(Reader.do, earlier, call.function, call.arguments) for call in calls]
+        return [Shared(self._scope, call, process, place) for call, place in zip(calls, places, strict=True)]
 
 
 def spans(n_items: int, n_parts: int) -> list[tuple[int, int]]:

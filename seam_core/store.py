@@ -24,12 +24,13 @@ from seam_core.baseline.versions import Version, Versions, read_versions
 from seam_core.certified import Certified, read_certified
 from seam_core.errors import UnreadableLogError
 from seam_core.files import open_log, stat_log
-from seam_core.judge import Reject, latest_time
+from seam_core.judge import latest_time
 from seam_core.ledger import Ledger, LedgerError
 from seam_core.lines import LogFile
 from seam_core.loading import Loader
 from seam_core.logstate import LogState
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS, Log
+from seam_core.rejected import Reject
 from seam_core.texts import Edit, read_edits
 from seam_core.words import count
 from seam_core.workspace import Workspace

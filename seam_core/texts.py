@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -78,21 +79,26 @@ def read_edits(state: LogState, rows: Iterable[int], lax: Lax) -> Iterator[Edit]
             yield from map(_edit_of, run, state.lines_of(run), [lax] * len(run))
 
 
-def with_edits(
-    descriptor: int, first_row: int, offsets: Sequence[int], calls: Iterable[tuple[Callable[..., object], tuple[object, ...]]]
-) -> Iterator[object]:
-    """What each `function(edits, *arguments)` returns, one after the other, where row `first_row` + n of the log open as `descriptor`
-    starts at `offsets[n]`; for another process, which has the file alone. None where there is a line that only DuckDB reads.
+class Reader:
+    """Reads edits in another process, which has the log alone, open as `descriptor`, and is told where the rows start that it may be asked
+    for.
     """
-    with open(descriptor, "rb", buffering=0, closefd=False) as handle:
+
+    def __init__(self, descriptor: int, part: Part) -> None:
+        handle = open(descriptor, "rb", buffering=0, closefd=False)  # noqa: SIM115  lives as long as the process
         log = LogFile(Path(HEALS.file), handle, (0, 0), os.fstat(descriptor).st_size)
-        state = LogState(HEALS, log, parts=[Part(first_row, offsets)])
-        edits = Remembered(lambda rows: read_edits(state, rows, _refuse))
-        for function, arguments in calls:
-            try:
-                yield function(edits, *arguments)
-            except (msgspec.DecodeError, RecursionError):
-                yield None
+        self._state = LogState(HEALS, log, parts=[part])
+        self._edits = Remembered(lambda rows: read_edits(self._state, rows, _refuse))
+
+    def do(self, earlier: Sequence[Part], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """What `function(edits, *arguments)` returns, where `earlier` are rows in their order before those known; None where there is a
+        line that only DuckDB reads.
+        """
+        self._state.parts[:-1] = earlier
+        try:
+            return function(self._edits, *arguments)
+        except (msgspec.DecodeError, RecursionError):
+            return None
 
 
 def _decode_lines(data: bytes) -> list[_Line]:

@@ -67,8 +67,8 @@ def score(scope: Scope, gate: Gate, search: Search, told: Sequence[Shared[Told]]
     gap_max = scope.settings.gap_max
     scope.show("efficacy_rows", f"{HEAL_GAPS} order by ts, heal_id", gap_max=gap_max)
     scope.show("efficacy_loops", f"{LOOP_GAPS} order by last_ts, loop_id", gap_max=gap_max)
-    heals, gaps = scope.columns(f"select e_heal, truth_gap from ({HEAL_GAPS})", gap_max=gap_max)
-    (loops,) = scope.columns(f"select e_loop from ({LOOP_GAPS})", gap_max=gap_max)
+    heals, gaps = _values(scope, "e_heal, truth_gap", "efficacy_rows", HEAL_GAPS)
+    (loops,) = _values(scope, "e_loop", "efficacy_loops", LOOP_GAPS)
     n_window = scope.one("select count(*) from window_heals")[0]
     contamination = measure_contamination(scope, search, [part.result.added for part in told])
     value = _mean(heals)
@@ -77,6 +77,13 @@ def score(scope: Scope, gate: Gate, search: Search, told: Sequence[Shared[Told]]
         scope.flags["E"].append(f"E per heal {value:.2f} and E by loop {by_loop:.2f} differ: look at both")
     reason = None if heals else "no heal in the window" if not n_window else "no heal in the window has all four scores"
     return Efficacy(value, reason, len(heals), n_window - len(heals), _mean(gaps), by_loop, len(loops), trend, contamination)
+
+
+def _values(scope: Scope, names: str, kept: str, sql: str) -> list[list[float]]:
+    """Columns of what is kept; where that is a view the order of its rows, which costs much, is not asked for."""
+    if scope.is_large:
+        return scope.columns(f"select {names} from ({sql})", gap_max=scope.settings.gap_max)
+    return scope.columns(f"select {names} from {kept}")
 
 
 def _mean(values: list[float]) -> float | None:

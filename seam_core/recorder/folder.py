@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import tomllib
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -72,6 +71,8 @@ def budget_thresholds(folder: Path, environ: Mapping[str, str]) -> dict[str, flo
 
 
 def _toml(path: Path, *, may_lack: bool = False) -> dict[str, Any]:
+    import tomllib  # most workspaces have no settings
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

@@ -11,11 +11,11 @@ from pathlib import Path
 from seam_core.columns import columns_of
 from seam_core.files import is_readable, is_there
 from seam_core.inputs import ADDS, FEEDS
-from seam_core.judge import Reject
 from seam_core.lines import LogFile
 from seam_core.logstate import LogState
 from seam_core.offsets import LazyOffsets
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS
+from seam_core.rejected import Reject
 from seam_core.report import Audit
 from seam_core.store import Store
 from seam_core.words import count
