@@ -73,8 +73,8 @@ def read_edits(state: LogState, rows: Iterable[int], lax: Lax) -> Iterator[Edit]
     """What each row's line says of the change, in the order of the rows, neighbours decoded in one go."""
     for run, data in state.runs_of(list(rows)):
         found = _decode_lines(data) if data is not None else []
-        if len(found) == len(run):
-            yield from (line.change or NO_EDIT for line in found)
+        if found and len(found) == run[-1] - run[0] + 1:
+            yield from (found[row - run[0]].change or NO_EDIT for row in run)
         else:
             yield from map(_edit_of, run, state.lines_of(run), [lax] * len(run))
 
