@@ -55,7 +55,7 @@ def begin_pass(processes: Processes, changes: Changes, cases: Cases, pairs: Pair
     reading: Call[Wording] = Call(read_wording, (task,))
     every: list[Call[Any]] = [*calls, reading]
     lots = [every] if len(calls) == 1 else [[call] for call in every]
-    read = [row for column in (changes.row, changes.before, pairs.earlier, pairs.before, task.rows) for row in column if row >= 0]
+    read = (changes.row, changes.before, pairs.earlier, pairs.before, task.rows)
     shared = [one for lot in lots for one in processes.share(lot, read)]
     return Pass(shared[:-1], shared[-1])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,13 +96,15 @@ class Processes:
         """How many have no work yet."""
         return len(self._waiting)
 
-    def share(self, calls: Sequence[Call[Any]], rows: Iterable[int]) -> list[Shared[Any]]:
-        """The results of some calls, which one process makes in this order; `rows` are those that they read."""
+    def share(self, calls: Sequence[Call[Any]], columns: Sequence[array[int]]) -> list[Shared[Any]]:
+        """The results of some calls, which one process makes in this order. In the columns stand the rows that they read, -1 for none."""
         process = self._waiting.pop() if self._waiting else None
         if not process:
             return [Shared(self._scope, call) for call in calls]
         state = self._scope.store.states[HEALS.table]
-        earlier = [Part(row, array("q", [state.offset_of(row)])) for row in sorted({row for row in rows if row < self._first_row})]
+        before = range(self._first_row)  # most of what is read comes later
+        rows = sorted({row for column in columns if before for row in column if row in before})
+        earlier = [Part(row, array("q", [state.offset_of(row)])) for row in rows]
         places = [process.ask(Reader.do, earlier, call.function, call.arguments) for call in calls]
         return [Shared(self._scope, call, process, place) for call, place in zip(calls, places, strict=True)]
 

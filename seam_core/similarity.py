@@ -53,7 +53,7 @@ def _by_letters(old: str, new: str, *, minimum: float, method: str) -> float | N
 
 def compares_lines(old: str, new: str) -> bool:
     """Whether a pair is compared by lines because a text is long."""
-    return max(len(old), len(new)) > LONG_TEXT
+    return len(old) > LONG_TEXT or len(new) > LONG_TEXT
 
 
 def _units(old: str, new: str) -> tuple[str, str] | tuple[list[str], list[str]]:

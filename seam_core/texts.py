@@ -15,7 +15,7 @@ from seam_core.logstate import LogState, Part
 from seam_core.records import HEALS
 
 TEXTS_KEPT = 32_000_000  # characters remembered
-TEXTS_AT_ONCE = 16
+TEXTS_AT_ONCE = 64
 
 
 class Edit(msgspec.Struct, frozen=True):
