@@ -11,7 +11,7 @@ import gc
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -24,16 +24,16 @@ ROOT = Path(__file__).resolve().parent.parent  # where that process finds the pa
 
 
 class Apart:
-    """A process that makes something, and then does with it what it is asked for, one call after the other. `module` is what it loads
-    first; `files` are descriptors that it may read. Leaving the context ends it.
+    """A process that makes something, and then does with it what it is asked for, one call after the other; `module` is what it loads
+    first. Leaving the context ends it.  Raises OSError when no process can be had.
     """
 
-    def __init__(self, module: str, *, files: Sequence[int] = ()) -> None:
+    def __init__(self, module: str) -> None:
         self._results: list[Any] = []
         self._n_asked = 0
         self._sender = ThreadPoolExecutor(max_workers=1)  # so that nobody waits while the other process is busy
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
-            [sys.executable, "-m", "seam_core.apart", module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=files
+            [sys.executable, "-m", "seam_core.apart", module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
     def __enter__(self) -> Self:

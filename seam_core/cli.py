@@ -7,22 +7,25 @@ heal (one sentence on stderr, nothing on stdout) · 4 a fault of the program (wi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from seam_core.commandline import PATH, progress, run, say
 from seam_core.errors import SettingsError
-from seam_core.ledger import ledger_file, noted
-from seam_core.merges import merged_for_report
 from seam_core.records import CERTIFIED_FILE
-from seam_core.report import AXES, Audit, audit, clock, to_json, window_of
 from seam_core.settings import bounds, read_server_settings, resolve
-from seam_core.store import Store
-from seam_core.window import parse_end, parse_span
-from seam_core.words import cut
+from seam_core.sharing import start_ahead
+from seam_core.window import clock, parse_end, parse_span
+from seam_core.words import AXIS_NAMES, cut
 from seam_core.workspace import workspace_of_log
+
+if TYPE_CHECKING:  # loaded once another process has something to do, too
+    from seam_core.report import Audit
+    from seam_core.store import Store
 
 FORMATS = ("json", "md")
 
@@ -81,12 +84,21 @@ def command(
     server = read_server_settings()
     resolved = resolve(workspace.settings_file, flags=chosen, server=server)
     moment = parse_end(now) if now is not None else clock()
-    ledger = ledger_file(workspace.folder, server)
-    store = Store(workspace, now=moment, tell=progress(), ledger=ledger)
-    store.refresh()
-    if rejects:
-        _write_rejects(store, rejects)
-    found = audit(store, window_of(store, span=window, as_of=as_of), resolved, require=required)
+    with start_ahead(workspace.heals) as ahead:
+        from seam_core.ledger import ledger_file, noted
+        from seam_core.store import Store
+
+        ledger = ledger_file(workspace.folder, server)
+        store = Store(workspace, now=moment, tell=progress(), ledger=ledger)
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            beside.submit(import_module, "seam_core.report")  # while the logs are read
+            store.refresh()
+        if rejects:
+            _write_rejects(store, rejects)
+        from seam_core.merges import merged_for_report
+        from seam_core.report import audit, to_json, window_of
+
+        found = audit(store, window_of(store, span=window, as_of=as_of), resolved, require=required, ahead=ahead)
     if packet:
         _write_packet(found, packet, span=window, now=moment, server=server, flags=chosen, require=required, ledger=ledger)
     if output == "json":
@@ -109,8 +121,8 @@ def _number(key: str, text: str) -> Any:
 
 def _axes(text: str) -> tuple[str, ...]:
     axes = tuple(axis.strip().upper() for axis in text.split(",") if axis.strip())
-    if unknown := [axis for axis in axes if axis not in AXES]:
-        raise SettingsError(f"--require {text}: {unknown[0]} is none of {', '.join(AXES)}")
+    if unknown := [axis for axis in axes if axis not in AXIS_NAMES]:
+        raise SettingsError(f"--require {text}: {unknown[0]} is none of {', '.join(AXIS_NAMES)}")
     return axes
 
 

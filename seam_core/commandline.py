@@ -17,7 +17,7 @@ from click.exceptions import Exit
 
 from seam_core.errors import SeamError
 from seam_core.escape import visible
-from seam_core.report import FAULT, OK, UNUSABLE
+from seam_core.exitcodes import FAULT, OK, UNUSABLE
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NO_PLACE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS)

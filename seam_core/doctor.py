@@ -15,11 +15,12 @@ import click
 from seam_core.commandline import PATH, progress, say
 from seam_core.errors import UnreadableLogError
 from seam_core.escape import visible
+from seam_core.exitcodes import ALERT, OK
 from seam_core.files import find_log
 from seam_core.inputs import ADDS, missing_inputs
 from seam_core.records import CERTIFIED_FILE, HEALS, LOGS
 from seam_core.rejected import Reject
-from seam_core.report import ALERT, AXES, OK, Audit, audit, window_of
+from seam_core.report import AXES, Audit, audit, window_of
 from seam_core.settings import read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.views import files

@@ -15,10 +15,11 @@ import click
 
 from seam_core.authority import NotAllowedError, role_of
 from seam_core.commandline import PATH, Group, say
+from seam_core.exitcodes import OK
 from seam_core.ledger import Actor, Ledger, Row, ledger_file, local_actor
 from seam_core.ledger.kinds import Likeness
 from seam_core.merges import MergeError, merges_of, say_same, score_merged, take_back
-from seam_core.report import DECIMALS, OK, audit, window_of
+from seam_core.report import DECIMALS, audit, window_of
 from seam_core.settings import read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.views.signal_duplicates import find_duplicates, open_suggestions

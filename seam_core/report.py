@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from itertools import chain
 from typing import Any
 
 from seam_core import contamination
+from seam_core.apart import Apart
 from seam_core.axes import aftermath, efficacy, monotonicity, signal
 from seam_core.axes.aftermath import Aftermath
 from seam_core.axes.drift import read_surface
@@ -20,6 +21,7 @@ from seam_core.axes.monotonicity import Monotonicity
 from seam_core.axes.signal import Signal
 from seam_core.doubt import Doubt, measure_doubt
 from seam_core.errors import UnreadableLogError
+from seam_core.exitcodes import ALERT, OK, STOP
 from seam_core.gates import Budget, apply_gate, govern_budget
 from seam_core.integrity.checking import Integrity, check
 from seam_core.integrity.reading import reading_task
@@ -36,7 +38,6 @@ from seam_core.words import count
 AXES = ("S", "E", "A", "M")
 TOLERANCE = 1e-9
 DECIMALS = 4
-OK, ALERT, STOP, UNUSABLE, FAULT = 0, 1, 2, 3, 4  # exit codes
 
 
 @dataclass(frozen=True)
@@ -110,12 +111,15 @@ def window_of(store: Store, *, span: str = "7d", as_of: str | None = None) -> Wi
     return make_window(span, end=end, first=first.astimezone(UTC))
 
 
-def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable[str] = ()) -> Audit:
-    """Score one window: gates first, then the four axes, then alerts and flags."""
+def audit(store: Store, window: Window, resolved: Resolved, *, require: Iterable[str] = (), ahead: Apart | None = None) -> Audit:
+    """Score one window: gates first, then the four axes, then alerts and flags.
+
+    require: axes that alert when they are not scored; ahead: a process that was started for a long window (`start_ahead`).
+    """
     with store.lock:
         scope = open_scope(store, window, resolved.settings)
         first = Call(prepare, (contamination.held_out_cases(scope),))
-        with Processes(scope, first) as processes, ThreadPoolExecutor(max_workers=1) as beside:
+        with Processes(scope, first, ahead) as processes, ThreadPoolExecutor(max_workers=1) as beside:
             surface = beside.submit(read_surface, store)
             gate = apply_gate(scope)
             budget = govern_budget(scope)
@@ -300,8 +304,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
-
-
-def clock() -> datetime:
-    """Now, in UTC."""
-    return datetime.now(UTC)

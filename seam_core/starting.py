@@ -11,9 +11,9 @@ import click
 
 from seam_core.commandline import PATH, say
 from seam_core.errors import SettingsError
+from seam_core.exitcodes import OK
 from seam_core.files import find_log, is_there, own_file
 from seam_core.records import HEALS
-from seam_core.report import OK
 from seam_core.settings import bounds
 from seam_core.words import listed
 from seam_core.workspace import FIXTURES_FOLDER, SETTINGS_FILE

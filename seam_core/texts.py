@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -80,15 +80,23 @@ def read_edits(state: LogState, rows: Iterable[int], lax: Lax) -> Iterator[Edit]
 
 
 class Reader:
-    """Reads edits in another process, which has the log alone, open as `descriptor`, and is told where the rows start that it may be asked
-    for.
-    """
+    """Reads edits in another process, which has the log alone, and is told where the rows start that it may be asked for."""
 
-    def __init__(self, descriptor: int, part: Part) -> None:
-        handle = open(descriptor, "rb", buffering=0, closefd=False)  # noqa: SIM115  lives as long as the process
-        log = LogFile(Path(HEALS.file), handle, (0, 0), os.fstat(descriptor).st_size)
+    def __init__(self, log: LogFile, part: Part) -> None:
         self._state = LogState(HEALS, log, parts=[part])
         self._edits = Remembered(lambda rows: read_edits(self._state, rows, _refuse))
+
+    @classmethod
+    def opened(cls, path: Path, identity: tuple[int, int], part: Part) -> Self | None:
+        """A reader of the file that is named and has this device and inode; None when there is no such one any more."""
+        try:
+            handle = path.open("rb", buffering=0)
+        except OSError:
+            return None
+        found = os.fstat(handle.fileno())
+        if (found.st_dev, found.st_ino) != identity:
+            return None
+        return cls(LogFile(path, handle, identity, found.st_size), part)
 
     def do(self, earlier: Sequence[Part], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """What `function(edits, *arguments)` returns, where `earlier` are rows in their order before those known; None where there is a
@@ -99,6 +107,11 @@ class Reader:
             return function(self._edits, *arguments)
         except (msgspec.DecodeError, RecursionError):
             return None
+
+
+def ask_reader(reader: Reader | None, *asked: Any) -> Any:
+    """The same of a reader that may not be there; None then."""
+    return reader.do(*asked) if reader else None
 
 
 def _decode_lines(data: bytes) -> list[_Line]:

@@ -78,3 +78,8 @@ def make_window(span: str, *, end: datetime, first: datetime | None = None) -> W
         return Window(end - length if length else None, end, first)
     except OverflowError:
         raise WindowError(f"--window {span}: starts before the calendar does") from None
+
+
+def clock() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)

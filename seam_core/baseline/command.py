@@ -24,11 +24,11 @@ from seam_core.baseline.printing import as_json, copy_of, decision_of, decision_
 from seam_core.baseline.submission import Submission, Written
 from seam_core.commandline import PATH, Group, refuse, say
 from seam_core.errors import SettingsError
+from seam_core.exitcodes import ALERT, OK
 from seam_core.ledger import ledger_file, local_actor
 from seam_core.ledger.kinds import Certification, Proposal
 from seam_core.notify.standing import failures
 from seam_core.notify.telling import tell_decision
-from seam_core.report import ALERT, OK
 from seam_core.settings import read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_folder

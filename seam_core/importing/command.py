@@ -18,11 +18,11 @@ import click
 from seam_core.commandline import PATH, Group, progress, say
 from seam_core.errors import SettingsError, UnreadableLogError
 from seam_core.escape import visible
+from seam_core.exitcodes import ALERT, OK
 from seam_core.importing.format import Format, Left, SourceError
 from seam_core.importing.formats import FORMATS, format_named
 from seam_core.importing.options import asked_of, option_of
 from seam_core.importing.writing import Written, write
-from seam_core.report import ALERT, OK
 from seam_core.window import parse_end
 from seam_core.words import count, cut, named
 

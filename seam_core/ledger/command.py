@@ -14,10 +14,10 @@ from pathlib import Path
 import click
 
 from seam_core.commandline import PATH, Group, refuse, say
+from seam_core.exitcodes import OK, STOP
 from seam_core.ledger import Ledger, LedgerError, Verified, ledger_file, local_actor
 from seam_core.ledger import verify as verify_chain
 from seam_core.ledger.checkpoint import CHECKPOINTS, FIXTURES, History, compare_files, digest_files, workspace_for_ledger
-from seam_core.report import OK, STOP
 from seam_core.settings import read_server_settings
 from seam_core.workspace import Workspace, workspace_of_folder
 

@@ -16,6 +16,7 @@ import click
 
 from seam_core.commandline import PATH, refuse, say
 from seam_core.errors import SeamError, SettingsError
+from seam_core.exitcodes import ALERT, OK
 from seam_core.files import SERVER_VARIABLE
 from seam_core.ledger import Ledger, ledger_file
 from seam_core.notify.hooks import Hook, Hooks
@@ -23,7 +24,7 @@ from seam_core.notify.notices import Notice, Place, of_audit, of_ledger
 from seam_core.notify.outbox import Outbox, OutboxError
 from seam_core.notify.standing import states
 from seam_core.notify.telling import outbox_of, place_of, tell
-from seam_core.report import ALERT, OK, audit, window_of
+from seam_core.report import audit, window_of
 from seam_core.settings import ServerSettings, read_server_settings, resolve
 from seam_core.store import Store
 from seam_core.workspace import workspace_of_folder

@@ -11,8 +11,8 @@ import click
 
 from seam_core.commandline import PATH, Group, say
 from seam_core.errors import SettingsError
+from seam_core.exitcodes import ALERT, OK
 from seam_core.packet import verify_packet
-from seam_core.report import ALERT, OK
 
 
 @click.group(cls=Group)

@@ -8,7 +8,7 @@ import click
 
 from seam_core.commandline import PATH, Group, progress, say
 from seam_core.errors import SettingsError
-from seam_core.report import OK
+from seam_core.exitcodes import OK
 from seam_core.simulate import write_bulk, write_demo, write_workspace
 
 FOLDER = click.argument("folder", type=PATH, help="where to write it")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from seam_core import cli as cli_module
+from seam_core import report as report_module
 from seam_core.settings import bounds
 from tests.seam_core.workspaces import cases, failure, four, gap, heal, run, write
 
@@ -182,7 +182,7 @@ def test_exit_code_4_for_a_fault_of_the_program_with_its_traceback(cli, quiet, m
     def broken(*arguments, **options):
         raise ZeroDivisionError("a real bug")
 
-    monkeypatch.setattr(cli_module, "audit", broken)
+    monkeypatch.setattr(report_module, "audit", broken)
     ran = cli("--heals", quiet, *NOW)
     assert (ran.code, ran.out) == (4, "")
     assert ran.err.startswith("Traceback (most recent call last):")
@@ -194,7 +194,7 @@ def test_ctrl_c_is_exit_code_130_and_no_early_end_of_a_file_is_taken_for_it(cli,
     def broken(*arguments, **options):
         raise error
 
-    monkeypatch.setattr(cli_module, "audit", broken)
+    monkeypatch.setattr(report_module, "audit", broken)
     ran = cli("--heals", quiet, *NOW)
     assert (ran.code, ran.out, "half a file" in ran.err) == (code, "", code == 4)
 
