@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,9 +42,14 @@ def run(*command: str) -> Run:
     return Run(time.perf_counter() - started, usage.ru_maxrss / 1024, out)
 
 
-def report(folder: Path, window: str) -> Run:
+def report(folder: Path, window: str, *, program: Sequence[str] = ("run_seam.py",)) -> Run:
     """The whole command line on one workspace."""
-    return run(sys.executable, "run_seam.py", "--heals", str(folder / "heal_events.jsonl"), "--window", window)
+    return run(sys.executable, *program, "--heals", str(folder / "heal_events.jsonl"), "--window", window)
+
+
+def scores(folder: Path, window: str) -> Run:
+    """The same without ranges and integrity."""
+    return report(folder, window, program=("-m", "benchmarks.scores_only"))
 
 
 def plain(what: str, folder: Path) -> Run:
@@ -53,18 +59,26 @@ def plain(what: str, folder: Path) -> Run:
 
 def measure(name: str, folder: Path, *, rounds: int) -> tuple[list[tuple[str, str, str]], float]:
     """Rows of (measure, ratio or figure, seconds behind it), and the median seconds of the 7-day report."""
-    scans, weeks, alls = [], [], []
+    scans, weeks, plain_weeks, alls, plain_alls = [], [], [], [], []
     for _ in range(rounds):  # in turn, so that a machine that slows down slows all of them
         scans.append(plain("scan", folder))
         weeks.append(report(folder, "7d"))
-    alls.append(report(folder, "all"))
+        plain_weeks.append(scores(folder, "7d"))
+    for _ in range((rounds + 1) // 2):
+        scans.append(plain("scan", folder))
+        alls.append(report(folder, "all"))
+        plain_alls.append(scores(folder, "all"))
     loop = plain("loop", folder)
     refreshes = [float(part) for part in run(sys.executable, "-m", "benchmarks.refresh", str(folder)).out.split()[:2]]
-    scan, week, whole = (statistics.median(one.seconds for one in some) for some in (scans, weeks, alls))
+    scan, week, whole, plain_week, plain_whole = (
+        statistics.median(one.seconds for one in some) for some in (scans, weeks, alls, plain_weeks, plain_alls)
+    )
     rows = [
         (f"{name}: 7-day report ÷ plain scan", f"{week / scan:.2f}", f"{week:.2f} s ÷ {scan:.2f} s"),
+        (f"{name}: the same without ranges and integrity", f"{plain_week / scan:.2f}", f"{plain_week:.2f} s ÷ {scan:.2f} s"),
         (f"{name}: 7-day report ÷ plain-Python way", f"1/{loop.seconds / week:.1f}", f"{week:.2f} s ÷ {loop.seconds:.2f} s"),
         (f"{name}: report of all history ÷ plain scan", f"{whole / scan:.1f}", f"{whole:.2f} s ÷ {scan:.2f} s"),
+        (f"{name}: the same without ranges and integrity", f"{plain_whole / scan:.1f}", f"{plain_whole:.2f} s ÷ {scan:.2f} s"),
         (
             f"{name}: refresh after 1,000 heals ÷ first load",
             f"{refreshes[1] / refreshes[0]:.1%}",

@@ -39,10 +39,12 @@ class Integrity:
 def check(scope: Scope, wording: Shared[Wording], *, rules: Sequence[Rule] = RULES) -> Integrity:
     """Every rule, or some, on a window whose axes were scored: they leave the tables that the rules read."""
     look = Look(scope, wording)
+    in_turn = sorted(rules, key=lambda rule: TEXTS in rule.needs)  # what texts say may still be on its way
+    answers = {rule.id: _answer(rule, look) for rule in in_turn}
     hits: dict[str, list[Hit]] = {}
     silent: dict[str, str] = {}
-    for rule in sorted(rules, key=lambda rule: TEXTS in rule.needs):  # what texts say may still be on its way
-        answer = _answer(rule, look)
+    for rule in rules:
+        answer = answers[rule.id]
         if isinstance(answer, NotCheckable):
             silent[rule.id] = answer.reason
         else:

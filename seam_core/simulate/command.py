@@ -39,7 +39,10 @@ def demo(*, folder: Path) -> int:
 def workspace(*, folder: Path, seed: int, heals: int, weeks: int, story: bool) -> int:
     """A workspace with the default mix of planted faults."""
     _check(folder)
-    write_workspace(folder, seed=seed, heals=heals, weeks=weeks, story=story)
+    try:
+        write_workspace(folder, seed=seed, heals=heals, weeks=weeks, story=story)
+    except ValueError as error:
+        raise SettingsError(f"--heals {heals} --weeks {weeks}: {error}") from None
     return _done(folder)
 
 

@@ -168,6 +168,13 @@ def test_the_hash_seed_of_python_changes_nothing(tmp_path):
     assert first == second
 
 
+def test_heals_that_do_not_fit_into_the_weeks_are_refused_in_a_sentence(tmp_path):
+    command = [sys.executable, "-m", "seam_core", "simulate", "workspace", tmp_path / "w", "--weeks", "2", "--heals", "20", "--story"]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "python -m seam_core: --heals 20 --weeks 2: 2 weeks hold 80 to 2016 heals here, not 20\n"
+
+
 def test_the_fixtures_of_the_repository_are_the_demo(demo):
     committed = ROOT / "fixtures"
     for path in sorted(demo.folder.iterdir()):
