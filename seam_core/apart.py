@@ -32,8 +32,13 @@ class Apart:
         self._results: list[Any] = []
         self._n_asked = 0
         self._sender = ThreadPoolExecutor(max_workers=1)  # so that nobody waits while the other process is busy
+        # a session of its own: Ctrl+C is for this process, which then ends the other
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
-            [sys.executable, "-m", "seam_core.apart", module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-m", "seam_core.apart", module],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
 
     def __enter__(self) -> Self:
