@@ -22,6 +22,7 @@ from seam_core.exitcodes import FAULT, OK, UNUSABLE
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NO_PLACE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS)
 INTERRUPTED = 130  # exit code of whatever is stopped with Ctrl+C
+STOPPED = "Query interrupted"  # what DuckDB raises when that comes while it works
 
 PATH = click.Path(path_type=Path, readable=False)  # whoever opens it says what is wrong with it
 
@@ -47,8 +48,8 @@ def run(command: click.Command, arguments: Sequence[str], *, program: str) -> in
         return refuse(str(error), program=program)
     except click.ClickException as error:
         return refuse(error.format_message(), program=program)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except (KeyboardInterrupt, RuntimeError) as error:
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) or str(error) == STOPPED else _fault()
     except OSError as error:
         if isinstance(error, BrokenPipeError) and _is_unread(sys.stdout):  # of a help; an answer is printed by `say`
             return OK

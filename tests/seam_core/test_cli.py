@@ -437,3 +437,22 @@ def test_markdown_names_the_heals_to_look_at_and_the_thresholds_that_were_change
     assert "**Look at these first**" in out
     assert "20 points are not real" in out
     assert "- alert_e is 0.1 here (default 0.8)." in out
+
+
+STOPPED_QUERY = """
+import os, signal, sys, threading
+import click, duckdb
+from seam_core.commandline import run
+
+@click.command()
+def command():
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    duckdb.connect().execute("select sum(i) from range(1_000_000_000_000) t(i)").fetchall()
+
+sys.exit(run(command, [], program="stopped"))
+"""
+
+
+def test_ctrl_c_while_duckdb_works_is_exit_code_130_too():
+    done = subprocess.run([sys.executable, "-c", STOPPED_QUERY], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
