@@ -310,6 +310,23 @@ def test_runs_that_are_at_hand_drift_as_those_that_are_read(room, monkeypatch, t
         assert drifts(store) == [("m1", 0.7)]
 
 
+def test_an_audit_keeps_its_runs_when_others_come(tmp_path):
+    """Three full runs with one case of two broken; then the surface shrinks to one case, so that samples of it are full runs, too."""
+    runs = [run(f"n{n}", "nightly", n, {"c0": True, "c1": False}) for n in (1, 2, 3)] + [run("sample", "nightly", 4, {"c0": False})]
+    log = write(tmp_path, heal_events=[heal(1)], suite_runs=runs, surface=cases(2), certified={"c0": "pass", "c1": "pass"})
+    kept = ("select run_id, drift from drift_rows order by ts", "select count(*) from outcomes", "select count(*) from surface_runs")
+    with opened(log) as store:
+        early = reports.audit(store, reports.window_of(store, span="all"), resolve(None)).scope
+        before = [early.query(sql) for sql in kept]
+        assert before == [[("n1", 0.5), ("n2", 0.5), ("n3", 0.5)], [(6,)], [(4,)]]
+        log.with_name("surface.jsonl").write_bytes(json_lines(cases(1)))
+        with log.with_name("suite_runs.jsonl").open("ab") as more:
+            more.write(json_lines([run("n5", "nightly", 5, {"c0": True})]))
+        store.refresh()
+        assert drifts(store) == [("n1", 0.0), ("n2", 0.0), ("n3", 0.0), ("sample", 1.0), ("n5", 0.0)]
+        assert [early.query(sql) for sql in kept] == before
+
+
 def drifts(store):
     """(run, drift) of each full run."""
     found = reports.audit(store, reports.window_of(store, span="all"), resolve(None))
