@@ -14,9 +14,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -84,20 +82,12 @@ def _serve(module: str) -> None:
     """What the other process does. A thread sends the results, so that the next one is worked on even while nobody takes them."""
     gc.disable()  # nothing here makes cycles
     import_module(module)
-    calls = iter(partial(_next_call, sys.stdin.buffer), None)
-    with ThreadPoolExecutor(max_workers=1) as sender:
-        for function, arguments in islice(calls, 1):
-            made = function(*arguments)
-            for asked, more in calls:
-                sender.submit(_send, sys.stdout.buffer, asked(made, *more))
-
-
-def _next_call(pipe: IO[bytes]) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
-    try:
-        call: tuple[Callable[..., Any], tuple[Any, ...]] = pickle.load(pipe)  # noqa: S301  from our own parent
-    except EOFError:  # there is no more
-        return None
-    return call
+    with ThreadPoolExecutor(max_workers=1) as sender, suppress(EOFError):  # which is raised when no more is asked
+        function, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301  from our own parent
+        made = function(*arguments)
+        while True:
+            function, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301
+            sender.submit(_send, sys.stdout.buffer, function(made, *arguments))
 
 
 def _send(pipe: IO[bytes], what: Any) -> None:
